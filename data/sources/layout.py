@@ -1,0 +1,41 @@
+"""What the files of a job are called: from a path inside the job to its kind, node and time.
+
+The same for every kind of source, because the profiler names files alike on disk and in object storage.
+"""
+
+from __future__ import annotations
+
+import re
+
+from data.sources import FileKind, SourceFile
+
+PROFILER_OUTPUT = "profiler-output"
+TRAINING_JOB_FILE = "training-job.json"
+END_MARKER = "training_job_end.ts"
+PARTS = ("system", "framework")
+"""The folders of a profiler output; a folder that holds one of them is taken for one."""
+
+_COPY = r"(?: ?\(\d{1,3}\))?"  # what browsers and file managers add to the name of a second copy
+_SYSTEM_NAME = re.compile(rf"(\d{{10}})\.(.+?){_COPY}\.json(?:\.gz)?", re.ASCII)
+_EVENT_NAME = re.compile(rf"(\d+)_(.+)_(pythontimeline|model_timeline){_COPY}\.json(?:\.gz)?", re.ASCII)
+_NS_PER_NAME_UNIT = {16: 1_000, 19: 1}  # digits of the time in an event file's name: microseconds, nanoseconds
+
+
+def classify(path: str, inside: str, size: int, mtime_ns: int) -> SourceFile:
+    """Describe a file. `path` is relative to the job's folder, `inside` to its profiler output ("" if outside)."""
+    kind, node, stamp_ns = _classify(path, inside)
+    return SourceFile(path=path, size=size, mtime_ns=mtime_ns, kind=kind, node=node, stamp_ns=stamp_ns)
+
+
+def _classify(path: str, inside: str) -> tuple[FileKind, str, int]:
+    if path == TRAINING_JOB_FILE:
+        return FileKind.TRAINING_JOB, "", 0
+    part, _, rest = inside.partition("/")
+    name = rest.rpartition("/")[2]
+    if rest == END_MARKER and part in PARTS:
+        return (FileKind.SYSTEM_END if part == "system" else FileKind.FRAMEWORK_END), "", 0
+    if part == "system" and (match := _SYSTEM_NAME.fullmatch(name)):
+        return FileKind.SYSTEM, match[2], int(match[1]) * 1_000_000_000
+    if part == "framework" and (match := _EVENT_NAME.fullmatch(name)):
+        return FileKind(match[3]), match[2], int(match[1][:19]) * _NS_PER_NAME_UNIT.get(len(match[1]), 0)
+    return FileKind.OTHER, "", 0
