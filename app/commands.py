@@ -1,0 +1,177 @@
+"""What the commands do that print results: convert, inspect, demo. The command line itself is `app.cli`."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app import converter, logs
+from app.conversion import Conversions
+from app.settings import Settings
+from data.errors import InsightsError, SourceError, StoreError
+
+if TYPE_CHECKING:
+    from data.convert.progress import Progress
+    from data.sources import SourceJob
+
+Report = Callable[["Progress"], None]
+
+
+def work_off_queue(settings: Settings) -> bool:
+    """Be the server's converter process. False, for nothing that a status file would not say."""
+    logs.configure(settings.log_level)
+    converter.drain(Conversions(settings.store, settings.source))
+    return False
+
+
+def convert(settings: Settings, as_json: bool) -> bool:
+    """Convert every job of the sources, with a progress bar. True where a job failed."""
+    from data.convert import convert as convert_job
+
+    jobs = _jobs(settings)
+    results = []
+    with Conversions(settings.store, settings.source).lock() as held, _progress(quiet=as_json) as bar:
+        if not held:
+            raise StoreError(f"Another conversion into {settings.store} is running.", "Wait for it, then try again.")
+        for job in jobs:
+            results.append({"job": job.name, "job_id": job.job_id, **_converted(job, settings, bar, convert_job)})
+    failures = [result for result in results if result["error"]]
+    if as_json:
+        _print_json({"jobs": results})
+    else:
+        for result in failures:
+            sys.stderr.write(f"{_printable(str(result['job']))}: {result['error']}\n")
+        sys.stdout.write(f"{len(results) - len(failures)} of {len(results)} jobs are in {settings.store}.\n")
+    return bool(failures)
+
+
+def inspect(settings: Settings, as_json: bool) -> bool:
+    """Print what was understood of the first source. True where at least something could be read."""
+    from data.inspection import inspect as inspect_source
+
+    try:
+        result = inspect_source(settings.source[0], settings.store)
+    except SourceError as error:
+        if not as_json:
+            raise
+        result = {"jobs": [], "error": error.message}
+    jobs = result["jobs"]
+    if as_json:
+        _print_json(result)
+    else:
+        for job in jobs:
+            sys.stdout.write(_summary(job))
+    return any(job.get("outcome") != "rejected" for job in jobs)
+
+
+def demo(folder: Path) -> None:
+    """Write the demo jobs, unless they are there already."""
+    from data.demo import write_demo
+
+    with _progress(quiet=False) as bar:
+        write_demo(folder, bar("Demo jobs"))
+    sys.stdout.write(f"The demo jobs are in {folder}. They are synthetic.\n")
+
+
+def _jobs(settings: Settings) -> list[SourceJob]:
+    from data.sources import open_source
+
+    jobs = [job for uri in settings.source for job in open_source(uri).jobs()]
+    if not jobs:
+        raise SourceError(f"No training job was found in {', '.join(settings.source)}.", "Is it the right folder?")
+    return jobs
+
+
+def _converted(job: SourceJob, settings: Settings, bar: Callable[[str], Report], convert_job: Any) -> dict[str, str]:
+    try:
+        convert_job(job, settings.store, bar(job.name), lambda: False)
+    except InsightsError as error:
+        return {"error": error.message, "hint": error.hint}
+    return {"error": "", "hint": ""}
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[str], Report]]:
+    """A bar per job on a terminal, a line per job and stage elsewhere, nothing where `quiet`."""
+    if quiet or not sys.stdout.isatty():
+        yield lambda name: _lines(name, quiet)
+        return
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[stage]}", markup=False),
+    )
+    with Bars(*columns) as bars:
+
+        def bar(name: str) -> Report:
+            task = bars.add_task(_printable(name), total=None, stage="")
+
+            def report(progress: Progress) -> None:
+                bars.update(
+                    task,
+                    completed=progress.bytes_done,
+                    total=progress.bytes_total or None,
+                    stage=progress.stage,
+                )
+
+            return report
+
+        yield bar
+
+
+def _lines(name: str, quiet: bool) -> Report:
+    seen: list[str] = []
+
+    def report(progress: Progress) -> None:
+        if not quiet and progress.stage not in seen:
+            seen.append(progress.stage)
+            sys.stdout.write(f"{_printable(name)}: {progress.stage}\n")
+            sys.stdout.flush()
+
+    return report
+
+
+def _summary(job: dict[str, Any]) -> str:
+    problems = job.get("problems", [])
+    head = (
+        f"{_printable(str(job.get('job')))}: {job.get('outcome')}, {job.get('system_rows', 0):,} system rows, "
+        f"{job.get('events', 0):,} events, {len(job.get('nodes', []))} nodes, {len(problems)} problems\n"
+    )
+    lines = (
+        f"  {problem['severity']}: {_printable(str(problem['file']))}"
+        f"{':' + str(problem['line']) if problem.get('line') else ''}: {_printable(str(problem['message']))}\n"
+        for problem in problems[:20]
+    )
+    more = f"  and {len(problems) - 20} more (--json lists them all)\n" if len(problems) > 20 else ""
+    return head + "".join(lines) + more
+
+
+def _print_json(value: Any) -> None:
+    json.dump(_strict(value), sys.stdout, indent=2, ensure_ascii=True, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def _strict(value: Any) -> Any:
+    """The value with null for what JSON has no number for."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _strict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(item) for item in value]
+    return value
+
+
+def _printable(text: str) -> str:
+    """A text from a file without what would steer a terminal."""
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)[:200]

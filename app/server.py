@@ -1,0 +1,110 @@
+"""`create_app`: one place where store, cache, pages and gate are put together. Nothing here happens at import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dash import Dash
+from flask_compress import Compress
+
+from app import callbacks, gate, health, requests, router
+from app.cache import cached_fetch
+from app.conversion import Conversions
+from app.errors import on_error
+from app.pages import PAGES
+from app.services import Services, attach
+from app.settings import Settings
+from components import shell
+from data.errors import InsightsError
+from data.sources import Source, open_source
+from data.store import Store
+
+ASSETS = Path(__file__).resolve().parent.parent / "assets"
+FIRST_SCRIPT = "first.js"
+
+
+def create_app(settings: Settings) -> Dash:
+    """A complete app for these settings. Two can live in one process."""
+    store = Store(
+        settings.store,
+        opened(settings.source),
+        time_limit_s=settings.query_seconds,
+        row_cap=settings.row_cap,
+    )
+    dash_app = _dash(settings)
+    attach(dash_app, Services(settings, store, Conversions(settings.store, settings.source)))
+    fetch = cached_fetch(store, dash_app.server, settings.cache_folder)
+    dash_app.layout = shell.frame(settings.prefix)
+    router.register(dash_app, PAGES, fetch)
+    callbacks.register(dash_app)
+    for page in PAGES:
+        page.register(dash_app, fetch)
+    health.register(dash_app.server, settings.prefix, store.ready)
+    requests.guard(dash_app)
+    _compress(dash_app)
+    _protect(dash_app, settings, store)
+    return dash_app
+
+
+def opened(uris: tuple[str, ...]) -> list[Source]:
+    """The sources that can be opened; the first screen says of the others what was looked for."""
+    sources = []
+    for uri in uris:
+        try:
+            sources.append(open_source(uri))
+        except InsightsError:
+            continue
+    return sources
+
+
+def _dash(settings: Settings) -> Dash:
+    first = ASSETS / FIRST_SCRIPT
+    version = int(first.stat().st_mtime) if first.exists() else 0
+    return Dash(
+        "app",
+        assets_folder=str(ASSETS),
+        assets_ignore=rf"^{FIRST_SCRIPT}$",
+        title=shell.PRODUCT,
+        update_title="",
+        index_string=shell.index_string(f"{settings.prefix}assets/{FIRST_SCRIPT}?m={version}"),
+        url_base_pathname=settings.prefix,
+        serve_locally=True,
+        suppress_callback_exceptions=True,
+        add_log_handler=False,
+        health_endpoint=None,
+        on_error=on_error,
+    )
+
+
+def _compress(dash_app: Dash) -> None:
+    dash_app.server.config.update(
+        COMPRESS_ALGORITHM=["zstd", "br", "gzip"],
+        COMPRESS_BR_LEVEL=4,
+        COMPRESS_LEVEL=4,
+        COMPRESS_MIMETYPES=["text/html", "text/css", "text/javascript", "application/javascript", "application/json"],
+    )
+    Compress(dash_app.server)
+
+
+def _protect(dash_app: Dash, settings: Settings, store: Store) -> None:
+    """Put the gate in front. Last, because the policy holds the hashes of all inline callbacks."""
+    server = dash_app.server
+    server.config["MAX_CONTENT_LENGTH"] = settings.body_bytes
+
+    def is_page(path: str) -> bool:
+        found = router.match(PAGES, "/" + path.removeprefix(settings.prefix))
+        if found is None:
+            return False
+        job_id = found[1].get("job")
+        return job_id is None or store.job(job_id) is not None
+
+    policy = gate.Policy(
+        prefix=settings.prefix,
+        known_hosts=settings.known_hosts,
+        allowed_hosts=frozenset(settings.allowed_host),
+        health=health.paths(settings.prefix),
+        is_page=is_page,
+        content_security_policy=gate.content_security_policy(dash_app.csp_hashes(), settings.frame_ancestors),
+        body_bytes=settings.body_bytes,
+    )
+    server.wsgi_app = gate.Gate(server.wsgi_app, policy)
