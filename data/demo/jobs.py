@@ -1,9 +1,9 @@
 """The four demo jobs, and how they come to lie in a folder. `docs/demo.md` says what each is built to show."""
 
-import os
+import fcntl
 import shutil
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,10 +12,11 @@ from data.demo.job_file import JobFacts, training_job
 from data.demo.schedule import schedule
 from data.demo.spec import US_PER_S, StepPlan, Targets, TreeSpec
 from data.demo.tree import write_tree
-from data.errors import SourceError
+from data.errors import StoreError
 
 DEMO_VERSION = "1"  # to be raised with every change of the bytes written: demo jobs of another version are replaced
 STAMP_NAME = ".demo-job"
+ASIDE_PREFIX = ".demo-writing-"
 DEMO_NOW = datetime(2020, 12, 5, 9, 30, tzinfo=UTC)
 RUNNING_SECONDS = 390
 TF_IMAGE = "tensorflow-training:2.3.1-gpu-py37-cu110-ubuntu18.04"
@@ -32,11 +33,22 @@ class DemoJob:
 def write_demo(out: Path, report: Callable[[str], None], *, now: datetime = DEMO_NOW) -> tuple[Path, ...]:
     """Writes the demo jobs into `out`, each in a folder of its own, and returns the folders.
 
-    A job that is already there is left alone. A job appears only when it is complete. `now` is when the job that is
+    A job that is already there is left alone; a job appears only when it is complete. `now` is when the job that is
     still running was last heard of; the bytes depend on nothing else.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    return tuple(_write_job(out, job, report) for job in demo_jobs(now))
+    jobs = demo_jobs(now)
+    try:
+        if not all(_is_there(out / job.facts.name) for job in jobs):
+            out.mkdir(parents=True, exist_ok=True)
+            with _only_writer(out):
+                for job in jobs:
+                    _write_job(out, job, report)
+    except OSError as error:
+        raise StoreError(
+            f"The demo jobs cannot be written to {out}: {error.strerror or error}.",
+            "Check its permissions and free space (60 MB), or choose another folder with --out.",
+        ) from error
+    return tuple(out / job.facts.name for job in jobs)
 
 
 def demo_jobs(now: datetime = DEMO_NOW) -> tuple[DemoJob, ...]:
@@ -44,30 +56,39 @@ def demo_jobs(now: datetime = DEMO_NOW) -> tuple[DemoJob, ...]:
     return (_first_run(), _second_run(), _cpu_only(), _running(now))
 
 
-def _write_job(out: Path, job: DemoJob, report: Callable[[str], None]) -> Path:
-    target = out / job.facts.name
+def _is_there(target: Path) -> bool:
     stamp = target / STAMP_NAME
-    if stamp.is_file() and stamp.read_text(encoding="ascii").strip() == DEMO_VERSION:
-        report(f"{job.facts.name}: already there")
-        return target
-    if target.exists() and not stamp.is_file():
-        raise SourceError(
+    return stamp.is_file() and stamp.read_text(encoding="ascii").strip() == DEMO_VERSION
+
+
+@contextmanager
+def _only_writer(out: Path) -> Iterator[None]:
+    """One writer at a time, which may then clear what a killed one left behind."""
+    with (out / ".demo-lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for left in out.glob(f"{ASIDE_PREFIX}*"):
+            shutil.rmtree(left)
+        yield
+
+
+def _write_job(out: Path, job: DemoJob, report: Callable[[str], None]) -> None:
+    target = out / job.facts.name
+    if _is_there(target):
+        return
+    if target.exists() and not (target / STAMP_NAME).is_file():
+        raise StoreError(
             f"{target} exists and was not written by the demo, so it is left as it is.",
-            "Choose another folder with --out, or move it away.",
+            "Move it away, or choose another folder with --out.",
         )
-    aside = Path(tempfile.mkdtemp(prefix=".demo-", dir=out))
-    try:
-        aside.chmod(0o755)
-        size = write_tree(aside, job.spec)
-        (aside / "training-job.json").write_bytes(training_job(job.facts, job.spec, schedule(job.spec)))
-        (aside / STAMP_NAME).write_text(DEMO_VERSION + "\n", encoding="ascii")
-        if target.exists():
-            shutil.rmtree(target)
-        os.replace(aside, target)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    aside = out / f"{ASIDE_PREFIX}{job.facts.name}"
+    size = write_tree(aside, job.spec)
+    (aside / "training-job.json").write_bytes(training_job(job.facts, job.spec, schedule(job.spec)))
+    (aside / STAMP_NAME).write_text(DEMO_VERSION + "\n", encoding="ascii")
+    if target.exists():
+        target.rename(out / f"{ASIDE_PREFIX}replaced")
+    aside.rename(target)
+    shutil.rmtree(out / f"{ASIDE_PREFIX}replaced", ignore_errors=True)
     report(f"{job.facts.name}: {size.records:,} records, {size.events:,} events, {size.size_bytes / 1e6:.1f} MB")
-    return target
 
 
 def _epoch_us(*when: int) -> int:
