@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
-from cachelib.serializers import BaseSerializer
+from cachelib.serializers import FileSystemSerializer
 from flask import Flask
 from flask_caching import Cache
 from flask_caching.backends.filesystemcache import FileSystemCache
@@ -24,7 +24,7 @@ from data import codec
 from data.errors import FormatError
 from data.schema import SCHEMA_VERSION
 from data.selection import Selection
-from data.store import Fetch
+from data.store import Database, Fetch
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,7 +35,7 @@ LIVE = frozenset({"data.queries.jobs.header"})
 """Queries of a job that depend on more than its version (its status ages): always asked again."""
 
 
-class BytesSerializer(BaseSerializer):
+class BytesSerializer(FileSystemSerializer):
     """Bytes as they are, and the library's own file count as digits; anything else is refused."""
 
     def dump(self, value: int | bytes, f: IO[bytes], protocol: int = 0) -> None:
@@ -58,13 +58,20 @@ class BytesSerializer(BaseSerializer):
         """Not used by a cache of files."""
         raise NotImplementedError
 
-    loads = dumps
+    def loads(self, bvalue: bytes) -> Any:
+        """Not used by a cache of files."""
+        raise NotImplementedError
 
 
-class BytesCache(FileSystemCache):  # type: ignore[misc, unused-ignore]
+class BytesCache(FileSystemCache):
     """The library's cache of files, with our serializer from its first write on."""
 
     serializer = BytesSerializer()
+
+    @property
+    def _file_count(self) -> int:
+        count = self.get(self._fs_count_file)
+        return count if isinstance(count, int) else 0  # a damaged file must not fail a query
 
 
 class Versioned(Protocol):
@@ -86,7 +93,7 @@ class CachedFetch:
         self._cache = cache
         self._locks = _KeyLocks()
 
-    def __call__(self, query: Callable[Concatenate[Any, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, query: Callable[Concatenate[Database, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result of the query with these arguments, from the cache or from the store."""
         key = self._key(query, args, kwargs)
         if key is None:

@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,14 +26,13 @@ Report = Callable[["Progress"], None]
 def work_off_queue(settings: Settings) -> bool:
     """Be the server's converter process. False, for nothing that a status file would not say."""
     logs.configure(settings.log_level)
-    converter.drain(Conversions(settings.store, settings.source))
+    converter.drain(Conversions(settings.store, settings.source), _converting(settings))
     return False
 
 
 def convert(settings: Settings, as_json: bool) -> bool:
     """Convert every job of the sources, with a progress bar. True where a job failed."""
-    from data.convert import convert as convert_job
-
+    convert_job = _converting(settings)
     jobs = _jobs(settings)
     results = []
     with Conversions(settings.store, settings.source).lock() as held, _progress(quiet=as_json) as bar:
@@ -46,7 +46,7 @@ def convert(settings: Settings, as_json: bool) -> bool:
     else:
         for result in failures:
             sys.stderr.write(f"{_printable(str(result['job']))}: {result['error']}\n")
-        sys.stdout.write(f"{len(results) - len(failures)} of {len(results)} jobs are in {settings.store}.\n")
+        _say(f"{len(results) - len(failures)} of {len(results)} jobs are in {settings.store}.")
     return bool(failures)
 
 
@@ -70,12 +70,11 @@ def inspect(settings: Settings, as_json: bool) -> bool:
 
 
 def demo(folder: Path) -> None:
-    """Write the demo jobs, unless they are there already."""
+    """Write the demo jobs that are not there yet."""
     from data.demo import write_demo
 
-    with _progress(quiet=False) as bar:
-        write_demo(folder, bar("Demo jobs"))
-    sys.stdout.write(f"The demo jobs are in {folder}. They are synthetic.\n")
+    jobs = write_demo(folder, _say)
+    _say(f"{len(jobs)} synthetic demo jobs are in {folder}.")
 
 
 def _jobs(settings: Settings) -> list[SourceJob]:
@@ -87,7 +86,16 @@ def _jobs(settings: Settings) -> list[SourceJob]:
     return jobs
 
 
-def _converted(job: SourceJob, settings: Settings, bar: Callable[[str], Report], convert_job: Any) -> dict[str, str]:
+def _converting(settings: Settings) -> converter.Convert:
+    from data.convert import Limits
+    from data.convert import convert as convert_job
+
+    return partial(convert_job, limits=Limits(free_space_floor_bytes=settings.free_space_bytes))
+
+
+def _converted(
+    job: SourceJob, settings: Settings, bar: Callable[[str], Report], convert_job: converter.Convert
+) -> dict[str, str]:
     try:
         convert_job(job, settings.store, bar(job.name), lambda: False)
     except InsightsError as error:
@@ -135,8 +143,7 @@ def _lines(name: str, quiet: bool) -> Report:
     def report(progress: Progress) -> None:
         if not quiet and progress.stage not in seen:
             seen.append(progress.stage)
-            sys.stdout.write(f"{_printable(name)}: {progress.stage}\n")
-            sys.stdout.flush()
+            _say(f"{_printable(name)}: {progress.stage}")
 
     return report
 
@@ -154,6 +161,11 @@ def _summary(job: dict[str, Any]) -> str:
     )
     more = f"  and {len(problems) - 20} more (--json lists them all)\n" if len(problems) > 20 else ""
     return head + "".join(lines) + more
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def _print_json(value: Any) -> None:

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 FOLDER = ".conversion"
 START_PATIENCE_S = 20.0
@@ -114,6 +115,14 @@ class Conversions:
         requests = [entry for path in _entries(self.folder / "queue") if (entry := _load(path)) is not None]
         requests.sort(key=lambda entry: float(entry["requested_s"]))
         return [str(entry["job_id"]) for entry in requests]
+
+    def active(self) -> list[ConversionStatus]:
+        """The conversions that run or wait, the running one first. Only the newest status files can be of running ones."""
+        newest = sorted(_entries(self.folder / "status"), key=_modified_ns, reverse=True)[:8]
+        recent = [str(entry["job_id"]) for path in newest if (entry := _load(path)) is not None]
+        found = [self.status(job_id) for job_id in dict.fromkeys([*recent, *self.queued()])]
+        active = [status for status in found if status is not None and status.state.active]
+        return sorted(active, key=lambda status: status.state is not State.RUNNING)
 
     def converter_runs(self) -> bool:
         """True while some process holds the converter's lock."""
@@ -246,7 +255,14 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _load(path: Path) -> dict[str, object] | None:
+def _modified_ns(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+def _load(path: Path) -> dict[str, Any] | None:
     try:
         entry = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):

@@ -18,20 +18,19 @@ from app.conversion import Conversions, ConversionStatus, State
 from data.errors import InsightsError, UnknownJob
 
 if TYPE_CHECKING:
-    from data.convert.progress import Progress
+    from data.convert.progress import Progress, Report
     from data.sources import SourceJob
 
-Convert = Callable[..., None]
+Convert = Callable[["SourceJob", Path, "Report", Callable[[], bool]], None]
 PROGRESS_INTERVAL_S = 0.2
 INTERNAL_ERROR = "Internal error while converting. The log of the converter has the details."
 
 
-def drain(conversions: Conversions, convert: Convert | None = None) -> bool:
+def drain(conversions: Conversions, convert: Convert) -> bool:
     """Convert all jobs in the queue; False where another process is already at it.
 
     A request can arrive while we let go of the lock, from a page that still saw us running: so look once more after.
     """
-    convert = convert or _real_convert()
     while True:
         with conversions.lock() as held:
             if not held:
@@ -110,9 +109,3 @@ class _Progress:
                 "",
             )
         self._conversions.write(replace(self._status, state=state, message=message, hint=hint))
-
-
-def _real_convert() -> Convert:
-    from data.convert import convert
-
-    return convert

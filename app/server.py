@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from dash import Dash
@@ -15,8 +16,8 @@ from app.pages import PAGES
 from app.services import Services, attach
 from app.settings import Settings
 from components import shell
-from data.errors import InsightsError
-from data.sources import Source, open_source
+from data.errors import SourceError
+from data.sources import Source, SourceJob, open_source
 from data.store import Store
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
@@ -27,7 +28,7 @@ def create_app(settings: Settings) -> Dash:
     """A complete app for these settings. Two can live in one process."""
     store = Store(
         settings.store,
-        opened(settings.source),
+        [opened(uri) for uri in settings.source],
         time_limit_s=settings.query_seconds,
         row_cap=settings.row_cap,
     )
@@ -46,15 +47,24 @@ def create_app(settings: Settings) -> Dash:
     return dash_app
 
 
-def opened(uris: tuple[str, ...]) -> list[Source]:
-    """The sources that can be opened; the first screen says of the others what was looked for."""
-    sources = []
-    for uri in uris:
-        try:
-            sources.append(open_source(uri))
-        except InsightsError:
-            continue
-    return sources
+@dataclass(frozen=True)
+class Unopened:
+    """A source that could not be opened: it says so whenever it is listed, as one that became unreachable would."""
+
+    uri: str
+    error: SourceError
+
+    def jobs(self) -> tuple[SourceJob, ...]:
+        """Raises the reason."""
+        raise self.error
+
+
+def opened(uri: str) -> Source:
+    """The source of this name, even where it cannot be opened: the first screen then says why."""
+    try:
+        return open_source(uri)
+    except SourceError as error:
+        return Unopened(uri, error)
 
 
 def _dash(settings: Settings) -> Dash:
@@ -96,7 +106,7 @@ def _protect(dash_app: Dash, settings: Settings, store: Store) -> None:
         if found is None:
             return False
         job_id = found[1].get("job")
-        return job_id is None or store.job(job_id) is not None
+        return job_id is None or store.job(job_id) is not None or store.version(job_id) != ""
 
     policy = gate.Policy(
         prefix=settings.prefix,

@@ -49,7 +49,8 @@ class Settings(BaseSettings):
     workers: int = Field(1, ge=1, le=64, description="Worker processes of the server.")
     threads: int = Field(8, ge=1, le=256, description="Threads of each worker.")
     query_seconds: float = Field(5.0, gt=0, description="Time limit of a query.")
-    row_cap: int = Field(2_000_000, ge=1, description="Most rows a query may return.")
+    row_cap: int = Field(3_000_000, ge=1, description="Most rows a query may return.")
+    free_space_bytes: int = Field(256 * MIB, ge=0, description="Disk space that conversions leave free.")
     body_bytes: int = Field(2 * MIB, ge=1024, description="Largest request body.")
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Least level that is logged.")
 

@@ -159,7 +159,7 @@ def test_a_killed_converter_is_reported_as_lost_and_the_job_can_be_converted_aga
 ) -> None:
     conversions.request([JOB])
     script = (
-        "import sys, time; from pathlib import Path; from app import converter; from app.conversion import Conversions\n"
+        "import time\nfrom pathlib import Path\nfrom app import converter\nfrom app.conversion import Conversions\n"
         "converter.find_job = lambda sources, job_id: job_id\n"
         "def convert(*_):\n    print('running', flush=True)\n    time.sleep(60)\n"
         f"converter.drain(Conversions(Path({str(conversions.store_root)!r})), convert)"

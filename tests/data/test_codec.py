@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import struct
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -127,15 +129,11 @@ def test_damaged_bytes_are_an_error_or_a_result_and_nothing_else(data: st.DataOb
     payload = bytearray(codec.encode(RESULTS["heatmap"]))
     for _ in range(data.draw(st.integers(1, 4))):
         payload[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
-    try:
+    with contextlib.suppress(FormatError):
         codec.decode(bytes(payload[: data.draw(st.integers(0, len(payload)))]))
-    except FormatError as error:
-        assert error.message
 
 
 def test_bytes_cannot_name_a_class_or_a_type_of_their_own() -> None:
-    import struct
-
     for head in ({"c": "Popen", "v": [["true"]]}, {"a": ["|O", [1], 0]}, {"a": ["V8", [1], 0]}):
         body = orjson.dumps(head)
         payload = codec.MAGIC + struct.pack("<I2Q", 2, len(body), 8) + body + bytes(-len(body) % 8) + bytes(8)
