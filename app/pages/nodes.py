@@ -1,0 +1,343 @@
+"""The nodes of a job: heatmap, metrics over time, distributions and steps, all on one time axis."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal, cast
+
+import dash
+from dash import html
+from dash.development.base_component import Component
+
+from app.panels import Request, register_figure
+from app.urls import Address
+from components import controls
+from components.cards import absent_card, section_title, strip_panel
+from components.figures import distribution, empty, heatmap, system
+from components.figures import steps as step_figures
+from components.figures.axes import View
+from components.panels import EmptyView, FigureView, LegendItem, figure_panel
+from data.errors import MissingTable
+from data.frames import JobHeader
+from data.queries import jobs, steps
+from data.queries import system as system_queries
+from data.selection import Selection, Window
+from data.store import Fetch
+
+By = Literal["all", "node", "device"]
+_PLOT_MARGIN_PX = 66
+_HEATMAP_METRICS = (("utilization", "Utilization"), ("gpu_memory", "GPU memory"), ("io_wait", "I/O wait"))
+_SCALES = (("linear", "Linear"), ("log", "Log"))
+_LINES = (("all", "Mean"), ("node", "Nodes"), ("device", "Devices"))
+
+
+class Id(StrEnum):
+    """Panels of this page."""
+
+    MINIMAP = "nodes-minimap"
+    HEATMAP = "nodes-heatmap"
+    GPU = "nodes-gpu"
+    CPU = "nodes-cpu"
+    GPU_MEMORY = "nodes-gpu-memory"
+    MEMORY = "nodes-memory"
+    NETWORK = "nodes-network"
+    IO_WAIT = "nodes-io-wait"
+    THROUGHPUT = "nodes-throughput"
+    IOPS = "nodes-iops"
+    GPU_HISTOGRAM = "nodes-gpu-histogram"
+    CPU_HISTOGRAM = "nodes-cpu-histogram"
+    GPU_MEMORY_HISTOGRAM = "nodes-gpu-memory-histogram"
+    STEP_HISTOGRAM = "nodes-step-histogram"
+    STEP_TIMELINE = "nodes-step-timeline"
+
+
+def layout(address: Address, header: JobHeader) -> html.Div:
+    """The toolbar and empty panels; each asks for its own data when it comes into view."""
+    return html.Div(
+        [
+            _toolbar(header),
+            _heatmap_panel(header),
+            section_title("Over time", "one time axis for all charts: drag on any of them to zoom"),
+            _over_time(header),
+            section_title("Distributions", "every sample of the window"),
+            _distributions(header),
+            section_title("Steps", "from the framework's events"),
+            _steps(header),
+        ],
+        className="nodes",
+    )
+
+
+def _toolbar(header: JobHeader) -> html.Div:
+    fields = [controls.field("Nodes", controls.node_picker(header.nodes))]
+    fields.append(
+        controls.field(
+            "Heatmap shows",
+            controls.segments("metric", _HEATMAP_METRICS, default="utilization", label="Heatmap shows"),
+        )
+    )
+    return html.Div(
+        [*fields, strip_panel(Id.MINIMAP, "The whole job", height=system.MINIMAP_HEIGHT), controls.time_window()],
+        className="card toolbar",
+    )
+
+
+def _heatmap_panel(header: JobHeader) -> Component:
+    legend = html.Div(
+        [
+            html.Span(["0", html.I(), "100 %"], className="heat-legend"),
+            html.Span([html.I(className="mark mark-hatch"), "no data"], className="legend-item"),
+        ],
+        className="legend",
+    )
+    panel: Any = figure_panel(
+        Id.HEATMAP,
+        "System utilization",
+        height=heatmap.expected_height(len(header.nodes), header.gpus, header.cpus),
+        controls=legend,
+        wide=True,
+        query_keys=("metric",),
+    )
+    panel.className = f"{panel.className} heatmap-chart"
+    return cast(Component, panel)
+
+
+def _over_time(header: JobHeader) -> html.Div:
+    lines = controls.segments("by", _LINES, default="all", label="Lines")
+    panels: list[Component] = []
+    if header.gpus:
+        panels += [
+            _lines_panel(Id.GPU, "GPU utilization", "gpu", (_band("gpu"), _mean("gpu")), controls=lines),
+            _lines_panel(
+                Id.CPU,
+                "CPU utilization",
+                "cpu",
+                (_mean("cpu"), LegendItem("busiest core", "cpu", "dotted")),
+            ),
+            _lines_panel(Id.GPU_MEMORY, "GPU memory", "gpu_memory", wide=True),
+        ]
+    else:
+        reason = empty.no_gpus()
+        panels += [
+            absent_card("GPU utilization and GPU memory", reason.reason, reason.hint),
+            _lines_panel(
+                Id.CPU,
+                "CPU utilization",
+                "cpu",
+                (_mean("cpu"), LegendItem("busiest core", "cpu", "dotted")),
+                controls=lines,
+                wide=True,
+            ),
+        ]
+    panels += [
+        _lines_panel(Id.MEMORY, "CPU memory", "memory"),
+        _lines_panel(Id.NETWORK, "Network", "network", _directions("network", "received", "sent")),
+        _lines_panel(
+            Id.IO_WAIT, "I/O wait", "io_wait", (_mean("io_wait"), LegendItem("highest core", "io_wait", "dotted"))
+        ),
+        _lines_panel(Id.THROUGHPUT, "Disk throughput", "throughput", _directions("throughput", "read", "write")),
+        _lines_panel(Id.IOPS, "Disk operations", "iops", _directions("iops", "read", "write"), wide=True),
+    ]
+    return html.Div(panels, className="grid-2")
+
+
+def _lines_panel(
+    panel_id: Id,
+    title: str,
+    metric: str,
+    legend: tuple[LegendItem, ...] = (),
+    *,
+    controls: Component | None = None,
+    wide: bool = False,
+) -> html.Section:
+    keys = ("by",) if panel_id in (Id.GPU, Id.CPU) else ()
+    return figure_panel(
+        panel_id,
+        title,
+        height=system.LINES_HEIGHT,
+        metric=metric,
+        legend=legend,
+        controls=controls,
+        wide=wide,
+        query_keys=keys,
+    )
+
+
+def _mean(metric: str) -> LegendItem:
+    return LegendItem("mean", metric, "line")
+
+
+def _band(metric: str) -> LegendItem:
+    return LegendItem("lowest to highest", metric, "band")
+
+
+def _directions(metric: str, first: str, second: str) -> tuple[LegendItem, ...]:
+    return LegendItem(first, metric, "line"), LegendItem(second, metric, "dotted")
+
+
+def _distributions(header: JobHeader) -> html.Div:
+    every = (
+        (Id.GPU_HISTOGRAM, "GPU utilization", "gpu"),
+        (Id.CPU_HISTOGRAM, "CPU utilization", "cpu"),
+        (Id.GPU_MEMORY_HISTOGRAM, "GPU memory", "gpu_memory"),
+    )
+    panels = [
+        figure_panel(
+            panel_id,
+            title,
+            height=distribution.expected_height(len(header.nodes)),
+            metric=metric,
+            wide=not header.gpus,
+            query_keys=(),
+        )
+        for panel_id, title, metric in every
+        if header.gpus or metric == "cpu"
+    ]
+    return html.Div(panels, className="grid-3")
+
+
+def _steps(header: JobHeader) -> html.Div:
+    if not header.step_count:
+        reason = empty.no_steps("")
+        return absent_card("Step duration and step timeline", reason.reason, reason.hint)
+    scale = controls.segments("scale", _SCALES, default="log", label="Scale of durations")
+    return html.Div(
+        [
+            figure_panel(
+                Id.STEP_HISTOGRAM,
+                "Step duration",
+                height=step_figures.STEPS_HEIGHT,
+                metric="steps",
+                controls=scale,
+                query_keys=("scale",),
+            ),
+            figure_panel(
+                Id.STEP_TIMELINE, "Step timeline", height=step_figures.STEPS_HEIGHT, metric="steps", query_keys=()
+            ),
+        ],
+        className="grid-2",
+    )
+
+
+def register(dash_app: dash.Dash, fetch: Fetch) -> None:
+    """Connect the panels to their drawings."""
+    register_figure(dash_app, Id.MINIMAP, lambda request: draw_minimap(fetch, request))
+    register_figure(dash_app, Id.HEATMAP, lambda request: draw_heatmap(fetch, request))
+    register_figure(dash_app, Id.GPU, lambda request: draw_usage(fetch, request, "gpu"))
+    register_figure(dash_app, Id.CPU, lambda request: draw_usage(fetch, request, "cpu"))
+    register_figure(dash_app, Id.GPU_MEMORY, lambda request: draw_gpu_memory(fetch, request))
+    register_figure(dash_app, Id.MEMORY, lambda request: draw_usage(fetch, request, "memory"))
+    register_figure(dash_app, Id.IO_WAIT, lambda request: draw_usage(fetch, request, "io_wait"))
+    register_figure(dash_app, Id.NETWORK, lambda request: draw_throughput(fetch, request, "network"))
+    register_figure(dash_app, Id.THROUGHPUT, lambda request: draw_throughput(fetch, request, "throughput"))
+    register_figure(dash_app, Id.IOPS, lambda request: draw_throughput(fetch, request, "iops"))
+    register_figure(dash_app, Id.GPU_HISTOGRAM, lambda request: draw_histogram(fetch, request, "gpu"))
+    register_figure(dash_app, Id.CPU_HISTOGRAM, lambda request: draw_histogram(fetch, request, "cpu"))
+    register_figure(dash_app, Id.GPU_MEMORY_HISTOGRAM, lambda request: draw_histogram(fetch, request, "gpu_memory"))
+    register_figure(dash_app, Id.STEP_HISTOGRAM, lambda request: draw_step_histogram(fetch, request))
+    register_figure(dash_app, Id.STEP_TIMELINE, lambda request: draw_step_timeline(fetch, request))
+
+
+def view_of(fetch: Fetch, request: Request) -> View:
+    """How the request wants its charts; without a window the axis spans the job."""
+    window = request.selection.window
+    if window is None:
+        header = fetch(jobs.header, Selection(request.selection.job))
+        window = Window(header.start_ns, max(header.end_ns, header.start_ns + 1))
+    return View(window, request.theme, request.offset_minutes, request.search)
+
+
+def _plot_px(request: Request) -> int:
+    """The width of the plot in steps of 20 pixels, so that nearly equal screens share an answer."""
+    return max((request.width - _PLOT_MARGIN_PX) // 20 * 20, 100)
+
+
+def _chosen(request: Request, key: str, options: tuple[tuple[str, str], ...], default: str) -> str:
+    value = request.query.get(key, default)
+    return value if value in {option for option, _ in options} else default
+
+
+def draw_minimap(fetch: Fetch, request: Request) -> FigureView | EmptyView:
+    """The whole job with the window marked."""
+    whole = Selection(request.selection.job, None, request.selection.nodes)
+    view = view_of(fetch, Request(whole, request.width, request.theme, request.offset_minutes, {}, request.search))
+    cpu = fetch(system_queries.over_time, whole, "cpu", "all", 300)
+    try:
+        gpu = fetch(system_queries.over_time, whole, "gpu", "all", 300)
+    except MissingTable:
+        gpu = None
+    window = request.selection.window
+    return FigureView(
+        system.minimap(cpu, gpu, view, (window.start_ns, window.end_ns) if window else None),
+        caption="CPU and GPU utilization over the whole job, with the window in view marked.",
+    )
+
+
+def draw_heatmap(fetch: Fetch, request: Request) -> FigureView | EmptyView:
+    """Every device over time; two pixels a column, so that a column can be seen and pointed at."""
+    metric = cast(
+        Literal["utilization", "gpu_memory", "io_wait"], _chosen(request, "metric", _HEATMAP_METRICS, "utilization")
+    )
+    frame = fetch(system_queries.heatmap, request.selection, metric, _plot_px(request) // 2)
+    if not frame.rows or not frame.maximum.size:
+        return empty.nothing_in_window("Nothing was measured")
+    return heatmap.utilization_heatmap(frame, view_of(fetch, request))
+
+
+def draw_usage(
+    fetch: Fetch, request: Request, metric: Literal["cpu", "gpu", "memory", "io_wait"]
+) -> FigureView | EmptyView:
+    """A utilisation: the mean of all devices with its extremes, or a line per node or device."""
+    by: By = "node" if metric == "memory" else "all"
+    if metric in ("cpu", "gpu"):
+        by = cast(By, _chosen(request, "by", _LINES, "all"))
+    frame = fetch(system_queries.over_time, request.selection, metric, by, _plot_px(request))
+    if not frame.groups:
+        return empty.nothing_in_window("Nothing was measured")
+    counted = {"gpu": "GPU", "memory": "node"}.get(metric, "core")
+    return system.usage_over_time(frame, view_of(fetch, request), devices=counted)
+
+
+def draw_gpu_memory(fetch: Fetch, request: Request) -> FigureView | EmptyView:
+    """GPU memory, a line per GPU, with its exact peak."""
+    frame = fetch(system_queries.over_time, request.selection, "gpu_memory", "device", _plot_px(request) // 2)
+    if not frame.groups:
+        return empty.nothing_in_window("No GPU memory was measured")
+    return system.memory_timeline(frame, view_of(fetch, request))
+
+
+def draw_throughput(
+    fetch: Fetch, request: Request, metric: Literal["network", "iops", "throughput"]
+) -> FigureView | EmptyView:
+    """What was moved per second, summed over the selected nodes."""
+    frame = fetch(system_queries.over_time, request.selection, metric, "all", _plot_px(request))
+    if not frame.groups:
+        return empty.nothing_in_window("Nothing was measured")
+    return system.throughput_over_time(frame, view_of(fetch, request))
+
+
+def draw_histogram(
+    fetch: Fetch, request: Request, metric: Literal["cpu", "gpu", "gpu_memory"]
+) -> FigureView | EmptyView:
+    """How often each level of utilisation occurred."""
+    frame = fetch(system_queries.histogram, request.selection, metric)
+    if not any(node.total for node in frame.nodes):
+        return empty.nothing_in_window("No sample lies")
+    return distribution.metric_histogram(frame, view_of(fetch, request))
+
+
+def draw_step_histogram(fetch: Fetch, request: Request) -> FigureView | EmptyView:
+    """How long steps took."""
+    scale = cast(Literal["linear", "log"], _chosen(request, "scale", _SCALES, "log"))
+    frame = fetch(steps.histogram, request.selection, scale)
+    if not frame.steps:
+        return empty.nothing_in_window("No step starts")
+    return step_figures.step_histogram(frame, view_of(fetch, request))
+
+
+def draw_step_timeline(fetch: Fetch, request: Request) -> FigureView | EmptyView:
+    """How long each step took, over time."""
+    frame = fetch(steps.timeline, request.selection, _plot_px(request))
+    if not frame.steps:
+        return empty.nothing_in_window("No step starts")
+    return step_figures.step_timeline(frame, view_of(fetch, request))

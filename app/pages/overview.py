@@ -1,0 +1,292 @@
+"""Overview of a job: key numbers, where its time went, and how well its hardware was used, in numbers and in words."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, cast
+
+import dash
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from app.panels import Request, register_content, register_figure
+from app.urls import Address
+from components import format as text
+from components import tables
+from components.cards import Kpi, attributes, facts, kpi_strip, missing, section_title
+from components.figures import phases
+from components.figures.axes import View
+from components.panels import GRAPH_CONFIG, EmptyView, FigureView, content_panel, figure_panel
+from data.errors import MissingTable
+from data.frames import JobHeader, JobTimes, StepHistogram, UsageSummary
+from data.insights.usage import UsageSentence, usage_sentences
+from data.queries import jobs, steps, system
+from data.selection import Selection, Window
+from data.store import Fetch
+
+
+class Id(StrEnum):
+    """Panels of this page."""
+
+    PROBLEMS = "overview-problems"
+    KPIS = "overview-kpis"
+    PHASES = "overview-phases"
+    PROGRESS = "overview-progress"
+    DETAILS = "overview-details"
+    USAGE = "overview-usage"
+
+
+def layout(address: Address, header: JobHeader) -> html.Div:
+    """The page with empty panels; each asks for its own data."""
+    problems = [content_panel(Id.PROBLEMS, "", min_height=20)] if header.problems else []
+    rows = 6 if header.gpus else 4
+    return html.Div(
+        [
+            *problems,
+            content_panel(Id.KPIS, "", min_height=78),
+            section_title("Training job summary", "the whole job"),
+            html.Div(
+                [
+                    html.Div(
+                        [
+                            content_panel(Id.PHASES, "Time spent in phases of training", min_height=166),
+                            figure_panel(
+                                Id.PROGRESS,
+                                "Training progress over time",
+                                height=phases.PROGRESS_HEIGHT,
+                                query_keys=(),
+                            ),
+                        ],
+                        className="stack",
+                    ),
+                    content_panel(Id.DETAILS, "Training job details", min_height=300),
+                ],
+                className="summary-grid",
+            ),
+            section_title("Resource utilization", _usage_note(address, header)),
+            content_panel(Id.USAGE, "", min_height=60 + 29 * rows * min(len(header.nodes), 8)),
+        ],
+        className="overview",
+    )
+
+
+def _usage_note(address: Address, header: JobHeader) -> str:
+    interval = f"{text.duration(header.interval_ns)} samples" if header.interval_ns else ""
+    window = address.selection.window
+    span = f"window of {text.duration(window.duration_ns)}" if window else "whole job"
+    parts = [span, interval, "GPU, CPU and I/O: mean of the node's devices", "network: received plus sent"]
+    return " · ".join(part for part in parts if part)
+
+
+def register(dash_app: dash.Dash, fetch: Fetch) -> None:
+    """Connect the panels to their drawings."""
+    register_content(dash_app, Id.PROBLEMS, lambda request: draw_problems(fetch, request))
+    register_content(dash_app, Id.KPIS, lambda request: draw_kpis(fetch, request))
+    register_content(dash_app, Id.PHASES, lambda request: draw_phases(fetch, request))
+    register_figure(dash_app, Id.PROGRESS, lambda request: draw_progress(fetch, request))
+    register_content(dash_app, Id.DETAILS, lambda request: draw_details(fetch, request))
+    register_content(dash_app, Id.USAGE, lambda request: draw_usage(fetch, request))
+
+
+def draw_problems(fetch: Fetch, request: Request) -> Component | EmptyView:
+    """What was lost while reading, with the first places."""
+    problems = fetch(jobs.problems, Selection(request.selection.job))
+    if problems.empty:
+        return html.Div()
+    return tables.problem_list(problems)
+
+
+def draw_kpis(fetch: Fetch, request: Request) -> Component | EmptyView:
+    """Seven key numbers of the whole job; what was not measured is said to be missing."""
+    whole = Selection(request.selection.job, None, request.selection.nodes)
+    header, times = fetch(jobs.header, whole), fetch(jobs.times, whole)
+    try:
+        usage: UsageSummary | None = fetch(system.usage_summary, whole)
+    except MissingTable:
+        usage = None
+    return kpi_strip(
+        [
+            Kpi("Duration", text.duration(times.duration_ns), note=_duration_note(header, times)),
+            _billed(times),
+            _usage_kpi("GPU utilization", "GPU", "gpu", usage),
+            _usage_kpi("CPU utilization", "CPU", "cpu", usage),
+            _memory_kpi(fetch, whole, request),
+            _step_kpi(fetch, whole),
+            _disk(header),
+        ]
+    )
+
+
+def _duration_note(header: JobHeader, times: JobTimes) -> str:
+    return f"{text.seconds(times.duration_ns)} · {text.counted(len(header.nodes), 'node')}"
+
+
+def _billed(times: JobTimes) -> Kpi:
+    if times.billed_s is None:
+        return Kpi("Billed time", text.MISSING, note="training-job.json does not say")
+    billed_ns = times.billed_s * text.NS_PER_S
+    note = f"{text.number(times.billed_s, 0)} s"
+    if times.training_s:
+        note += f" · training {text.duration(times.training_s * text.NS_PER_S)}"
+    return Kpi("Billed time", text.duration(billed_ns), note=note)
+
+
+def _disk(header: JobHeader) -> Kpi:
+    value, unit = text.byte_size(header.stored_bytes).split(" ")
+    return Kpi("Disk use", value, unit, f"from {text.byte_size(header.raw_bytes)} of profiler files")
+
+
+def _usage_kpi(name: str, metric: str, hue: str, usage: UsageSummary | None) -> Kpi:
+    rows = None if usage is None else usage[(usage["metric"] == metric) & usage["p95"].notna()]
+    if rows is None or rows.empty:
+        return Kpi(name, text.MISSING, note=f"no {metric} was recorded", metric=hue)
+    highest = int(rows["p95"].to_numpy().argmax())
+    p95, p50 = float(rows["p95"].iloc[highest]), float(rows["p50"].iloc[highest])
+    whose = f"highest of {len(rows)} nodes" if len(rows) > 1 else "mean of devices"
+    return Kpi(name, text.number(p95), "% p95", f"{whose} · median {text.percent(p50)}", hue)
+
+
+def _memory_kpi(fetch: Fetch, whole: Selection, request: Request) -> Kpi:
+    try:
+        peak = fetch(system.over_time, whole, "gpu_memory", "device", 600).peak
+    except MissingTable:
+        peak = None
+    if peak is None:
+        return Kpi("GPU memory", text.MISSING, note="no GPU was recorded", metric="gpu_memory")
+    where = f"{text.plain(peak.node, 40)} {text.plain(peak.device, 40)}"
+    note = f"{where} · {text.clock(peak.time_ns, request.offset_minutes)}"
+    return Kpi("GPU memory", text.number(peak.value), "% peak", note, "gpu_memory")
+
+
+def _step_kpi(fetch: Fetch, whole: Selection) -> Kpi:
+    try:
+        frame: StepHistogram = fetch(steps.histogram, whole, "log")
+    except MissingTable:
+        return Kpi("Step time", text.MISSING, note="no step was recorded", metric="steps")
+    value, unit = text.duration(frame.p50_ns), "median"
+    if value.count(" ") == 1 and value[-1] == "s" and value[:1].isdigit() and "m " not in value:
+        value, size = value.split(" ")
+        unit = f"{size} median"
+    note = f"p95 {text.duration(frame.p95_ns)} · {text.counted(frame.steps, 'step')}"
+    return Kpi("Step time", value, unit, note, "steps")
+
+
+def draw_phases(fetch: Fetch, request: Request) -> Component | EmptyView:
+    """The donut and its legend with times and shares."""
+    times = fetch(jobs.times, Selection(request.selection.job))
+    parts = phases.phases(times)
+    if not parts:
+        return EmptyView(
+            f"The phases need training steps: {text.plain(times.steps_reason) or 'none was recorded.'}",
+            "Start, end and duration of the job are beside this.",
+        )
+    figure = phases.phase_donut(times, _view(times, request))
+    spot_ns = sum(end_ns - start_ns for start_ns, end_ns in times.spot_gaps)
+    legend: list[Component] = [
+        _phase_row(part.key, part.name, text.duration_exact(part.duration_ns), text.percent(part.percent, 2))
+        for part in parts
+    ]
+    spot_percent = text.percent(100 * spot_ns / times.duration_ns, 2) if spot_ns else text.NOT_APPLICABLE
+    legend.append(
+        _phase_row("", "Spot interruption", text.duration_exact(spot_ns) if spot_ns else "none", spot_percent)
+    )
+    graph = dcc.Graph(
+        figure=figure,
+        config=cast(Any, GRAPH_CONFIG),
+        style={"height": f"{phases.DONUT_PX}px", "width": f"{phases.DONUT_PX}px"},
+        className="donut",
+    )
+    words = ", ".join(f"{part.name} {text.percent(part.percent, 2)}" for part in parts)
+    return html.Div(
+        [
+            html.Div(graph, role="img", **attributes(aria_label=f"Time in phases: {words}")),
+            html.Ul(legend, className="phase-legend"),
+        ],
+        className="phases",
+    )
+
+
+def _phase_row(key: str, name: str, duration: str, percent: str) -> html.Li:
+    mark = html.Span(className="dot", **attributes(data_metric=key)) if key else html.Span(className="dot spot")
+    return html.Li(
+        [
+            mark,
+            html.Span(name, className="phase-name"),
+            html.Span(duration, className="num phase-time"),
+            html.B(percent, className="num"),
+        ],
+        className="" if key else "muted",
+    )
+
+
+def draw_progress(fetch: Fetch, request: Request) -> FigureView | EmptyView:
+    """The phases in the order of time, with spot interruptions."""
+    whole = Selection(request.selection.job)
+    times = fetch(jobs.times, whole)
+    header = fetch(jobs.header, whole)
+    return phases.training_progress(times, _view(times, request), header.step_count)
+
+
+def _view(times: JobTimes, request: Request) -> View:
+    window = Window(times.start_ns, max(times.end_ns, times.start_ns + 1))
+    return View(window, request.theme, request.offset_minutes, request.search)
+
+
+def draw_details(fetch: Fetch, request: Request) -> Component | EmptyView:
+    """The eleven rows of the job's times, and what is billed in a column of its own."""
+    times = fetch(jobs.times, Selection(request.selection.job))
+    billed = [
+        ("Billed time", f"{text.number(times.billed_s, 0)} s" if times.billed_s is not None else text.MISSING),
+        ("Training time", f"{text.number(times.training_s, 0)} s" if times.training_s is not None else text.MISSING),
+    ]
+    reason = [html.P(f"Training loop: {text.plain(times.steps_reason)}", className="panel-note")]
+    return html.Div(
+        [
+            html.Div([facts(detail_rows(times, request.offset_minutes)), *(reason if times.steps_reason else [])]),
+            html.Div(
+                [
+                    html.Div("Billing", className="column-title"),
+                    facts(billed),
+                    html.P("As the training service reports them, per instance.", className="panel-note"),
+                    html.P(f"Times in {text.zone(request.offset_minutes)}.", className="panel-note"),
+                ],
+                className="billing",
+            ),
+        ],
+        className="details",
+    )
+
+
+def detail_rows(times: JobTimes, offset_minutes: int = 0) -> list[tuple[str, str]]:
+    """The eleven rows in the order of the original dashboard."""
+    return [
+        ("Start time", text.timestamp(times.start_ns, offset_minutes)),
+        ("End time", text.timestamp(times.end_ns, offset_minutes)),
+        ("Job duration", text.seconds(times.duration_ns)),
+        ("Training loop start", text.timestamp(times.loop_start_ns, offset_minutes)),
+        ("Training loop end", text.timestamp(times.loop_end_ns, offset_minutes)),
+        ("Training loop duration", text.seconds(times.loop_duration_ns)),
+        ("Initialization", text.seconds(times.initialization_ns)),
+        ("Finalization", text.seconds(times.finalization_ns)),
+        ("Initialization (%)", text.number(times.initialization_percent, 2)),
+        ("Training loop (%)", text.number(times.loop_percent, 2)),
+        ("Finalization (%)", text.number(times.finalization_percent, 2)),
+    ]
+
+
+def draw_usage(fetch: Fetch, request: Request) -> Component | EmptyView:
+    """The table of statistics, and a sentence per node."""
+    usage = fetch(system.usage_summary, request.selection)
+    if usage.empty:
+        return EmptyView("No system metric lies in this window.", "Press 0 to see the whole job.")
+    return html.Div([tables.usage_table(usage), _plain_words(usage_sentences(usage))])
+
+
+def _plain_words(sentences: tuple[UsageSentence, ...]) -> html.Div:
+    lines = [
+        html.Li([html.B(text.plain(sentence.node)), html.Span(sentence.text)], className="sentence")
+        for sentence in sentences
+    ]
+    return html.Div(
+        [html.Div("In plain words", className="column-title"), html.Ul(lines or [missing()])], className="plain-words"
+    )

@@ -1,0 +1,139 @@
+"""What every figure shares: the view it is drawn for, axes with an explicit range, and arrays on a time axis.
+
+Charts over time have equal margins and the same range, so that they line up and share one hover line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components import format as text
+from components.theme import Palette, Theme, base_layout, palette
+from data.selection import Window
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a figure is looked at: span of the time axis, theme, offset from UTC, and the caller's revision."""
+
+    window: Window
+    theme: Theme = "dark"
+    offset_minutes: int = 0
+    revision: str = ""
+
+    @property
+    def colours(self) -> Palette:
+        """The colours of the theme."""
+        return palette(self.theme)
+
+    def time(self, time_ns: int) -> str:
+        """A time as this view's axes take it."""
+        return text.axis_time(time_ns, self.offset_minutes)
+
+    def clock(self, time_ns: int) -> str:
+        """A time in words, as exact as the window deserves."""
+        return text.clock(time_ns, self.offset_minutes, self.window.duration_ns)
+
+
+def layout(view: View, *, height: int, unit: str = "", **more: Any) -> dict[str, Any]:
+    """The layout of a chart that is not over time."""
+    base = base_layout(view.theme, time=False, unit=unit)
+    return base | {"height": height, "uirevision": view.revision} | more
+
+
+def time_layout(view: View, *, height: int, unit: str, y_axis: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """The layout of a chart on the common time axis, which shows exactly the view's window."""
+    base = base_layout(view.theme, time=True, unit=unit)
+    base["meta"] |= more.pop("meta", {})
+    shared = {
+        "height": height,
+        "uirevision": view.revision,
+        "hovermode": "x",
+        "xaxis": time_axis(view),
+        "yaxis": y_axis,
+    }
+    return base | shared | more
+
+
+def time_axis(view: View) -> dict[str, Any]:
+    """A date axis over exactly the view's window."""
+    window = view.window
+    return {
+        "type": "date",
+        "range": [view.time(window.start_ns), view.time(window.end_ns)],
+        "autorange": False,
+        "showline": True,
+        "ticks": "outside",
+        "ticklen": 4,
+        "tickcolor": view.colours.line_2,
+        "nticks": 8,
+        "tickangle": 0,
+        "tickformatstops": _TICK_FORMATS,
+        "hoverformat": "%H:%M:%S" if window.duration_ns >= 30 * text.NS_PER_S else "%H:%M:%S.%3f",
+    }
+
+
+_TICK_FORMATS = [
+    {"dtickrange": [None, 999], "value": "%H:%M:%S.%3f"},
+    {"dtickrange": [999, 59_999], "value": "%H:%M:%S"},
+    {"dtickrange": [59_999, 86_399_999], "value": "%H:%M"},
+    {"dtickrange": [86_399_999, None], "value": "%d %b"},
+]
+
+
+def value_axis(view: View, top: float, **more: Any) -> dict[str, Any]:
+    """A y axis from 0 that cannot be dragged; `top` is the highest value it must hold."""
+    axis: dict[str, Any] = {
+        "range": [0, top],
+        "autorange": False,
+        "fixedrange": True,
+        "showline": True,
+        "ticks": "outside",
+        "ticklen": 3,
+        "tickcolor": view.colours.line_2,
+        "nticks": 5,
+    }
+    return axis | more
+
+
+def percent_axis(view: View, top: float = 100) -> dict[str, Any]:
+    """A y axis of percent; the small head room keeps a line at the top from being cut in half."""
+    step = 25 if top > 50 else 10 if top > 20 else 5 if top > 10 else 2 if top > 4 else 1
+    return value_axis(view, top * 1.03, dtick=step, tick0=0, ticksuffix=" %", showticksuffix="last")
+
+
+def low_percent_top(highest: float) -> float:
+    """The top of a percent axis for values that are expected to stay low."""
+    return float(next((top for top in (4, 10, 20, 50) if highest <= top), 100))
+
+
+def round_up(value: float) -> float:
+    """The next of 1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten at or above the value: a calm top for an axis."""
+    if not np.isfinite(value) or value <= 0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(value))
+    factors = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
+    return float(next(f * power for f in factors if value <= f * power * (1 + 1e-9)))
+
+
+def times(time_ns: NDArray[np.int64], offset_minutes: int) -> list[str]:
+    """Many times as a date axis takes them, to the microsecond."""
+    wall_us = time_ns // 1000 + offset_minutes * 60_000_000
+    stamps: list[str] = np.datetime_as_string(wall_us.astype("datetime64[us]")).tolist()
+    return stamps
+
+
+def runs(present: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The stretches of True as half-open index ranges."""
+    padded = np.concatenate(([False], present, [False])).astype(np.int8)
+    edges = np.flatnonzero(np.diff(padded))
+    return [(int(first), int(last)) for first, last in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def words(parts: list[str]) -> str:
+    """Remarks beside a title, one after another."""
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,1 @@
+"""Judgement: typed frames in, plain statements out. It reads nothing, stores nothing and draws nothing."""
