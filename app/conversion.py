@@ -110,6 +110,13 @@ class Conversions:
             self.queue_path(job_id).unlink(missing_ok=True)
             self.write(ConversionStatus(job_id, State.CANCELLED, message="Cancelled before it started."))
 
+    def active(self) -> list[ConversionStatus]:
+        """The conversions that run or wait: the running one first, then by request."""
+        running = self.status(str((_load(self.folder / "current.json") or {}).get("job_id", "")))
+        waiting = [status for job_id in self.queued() if (status := self.status(job_id)) is not None]
+        statuses = [running, *waiting] if running is not None else waiting
+        return [status for status in statuses if status.state.active]
+
     def queued(self) -> list[str]:
         """The ids of the jobs that wait, oldest request first."""
         requests = [entry for path in _entries(self.folder / "queue") if (entry := _load(path)) is not None]
@@ -123,6 +130,12 @@ class Conversions:
         found = [self.status(job_id) for job_id in dict.fromkeys([*recent, *self.queued()])]
         active = [status for status in found if status is not None and status.state.active]
         return sorted(active, key=lambda status: status.state is not State.RUNNING)
+
+    def begin(self, status: ConversionStatus) -> None:
+        """The converter takes a job from the queue."""
+        self.write(status)
+        _write_atomically(self.folder / "current.json", {"job_id": status.job_id})
+        self.queue_path(status.job_id).unlink(missing_ok=True)
 
     def converter_runs(self) -> bool:
         """True while some process holds the converter's lock."""

@@ -36,7 +36,9 @@ def drain(conversions: Conversions, convert: Convert) -> bool:
             if not held:
                 return False
             while waiting := conversions.queued():
-                _convert_one(conversions, waiting[0], convert)
+                for job_id in waiting:
+                    if conversions.queue_path(job_id).exists():
+                        _convert_one(conversions, job_id, convert)
         if not conversions.queued():
             return True
 
@@ -54,8 +56,7 @@ def find_job(sources: Sequence[str], job_id: str) -> SourceJob:
 
 def _convert_one(conversions: Conversions, job_id: str, convert: Convert) -> None:
     status = ConversionStatus(job_id, State.RUNNING, stage="reading", started_s=time.time(), pid=os.getpid())
-    conversions.write(status)
-    conversions.queue_path(job_id).unlink(missing_ok=True)
+    conversions.begin(status)
     progress = _Progress(conversions, status)
     try:
         job = find_job(conversions.sources, job_id)

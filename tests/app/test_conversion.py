@@ -61,11 +61,13 @@ def test_a_request_waits_and_starts_the_converter_only_where_none_runs(
 
 def test_the_converter_works_the_queue_off_and_says_how_far_it_is(conversions: Conversions) -> None:
     seen: list[ConversionStatus | None] = []
+    active: list[list[tuple[str, State]]] = []
 
     def convert(job: str, store_root: Path, report: Any, cancelled: Any) -> None:
         report(Progress("reading", 1, 4, 100, 400))
         report(Progress("writing", 4, 4, 400, 400))
         seen.append(conversions.status(job))
+        active.append([(status.job_id, status.state) for status in conversions.active()])
         assert not cancelled()
 
     conversions.request([JOB, OTHER])
@@ -76,6 +78,8 @@ def test_the_converter_works_the_queue_off_and_says_how_far_it_is(conversions: C
     assert [status.job_id for status in seen if status] == [JOB, OTHER]
     assert (state(conversions), state(conversions, OTHER)) == (State.DONE, State.DONE)
     assert conversions.queued() == []
+    assert active == [[(JOB, State.RUNNING), (OTHER, State.QUEUED)], [(OTHER, State.RUNNING)]]
+    assert conversions.active() == []
 
 
 def test_a_failure_is_said_with_its_hint(conversions: Conversions) -> None:
