@@ -41,7 +41,7 @@ class Answer:
             # Decimals keep the digits of times; NaN and Infinity are no values of any field.
             text = data.decode("utf-8-sig", "replace")
             content = json.loads(text, parse_float=Decimal, parse_constant=lambda _: None)
-        except (ValueError, RecursionError) as error:
+        except (ValueError, ArithmeticError, RecursionError) as error:
             raise Malformed("it is not valid JSON") from error
         if not isinstance(content, dict):
             raise Malformed("it is not a JSON object")

@@ -109,6 +109,7 @@ class _Reading:
         self._name = name
         self._out = TraceEvents()
         self._lanes: dict[str | None, str] = {None: NO_PHASE}
+        self._first_lanes: dict[str | None, str] = {}
         self._starts_us: list[int] = []
         self._early_lanes: dict[int, str | None] = {}  # row -> lane, for events before their lane's name
         self._early_rows = 0  # events before the first start value
@@ -143,6 +144,7 @@ class _Reading:
         lane = _lane(event)
         if event.get("name") == "process_name" and args.get("name") is not None and lane is not None:
             self._lanes[lane] = plain_text(args["name"]) or NO_PHASE
+            self._first_lanes.setdefault(lane, self._lanes[lane])
         start_us = start_value(args.get("start_time_since_epoch_in_micros"))
         if start_us is not None:
             if not self._starts_us:
@@ -152,8 +154,11 @@ class _Reading:
     def _complete(self, line: int, event: dict[str, Any], args: dict[str, Any]) -> None:
         start_ns, duration_ns = to_ns(event.get("ts")), to_ns(event.get("dur"))
         if start_ns is None or duration_ns is None or duration_ns < 0:
-            missing = "no usable time" if start_ns is None else "no duration"
-            return self._reject(line, missing if duration_ns is None or start_ns is None else "a negative duration")
+            if start_ns is None:
+                reason = "no usable time"
+            else:
+                reason = "no usable duration" if duration_ns is None else "a negative duration"
+            return self._reject(line, reason)
         out, lane = self._out, _lane(event)
         phase = self._lanes.get(lane)
         if phase is None:
@@ -189,9 +194,10 @@ class _Reading:
     def _finish(self) -> None:
         out = self._out
         for row, lane in self._early_lanes.items():
-            out.phases[row] = self._lanes.get(lane, NO_PHASE)
+            out.phases[row] = self._first_lanes.get(lane, NO_PHASE)
         for reason, count in self._invalid.items():
-            message = f"{count} {'event has' if count == 1 else 'events have'} {reason} and were left out"
+            subject, verb = ("event", "was") if count == 1 else ("events", "were")
+            message = f"{count} {subject} with {reason} {verb} left out"
             out.problems.append(Problem(self._name, self._invalid_line[reason], message, "warning"))
         out.invalid = self._invalid.total()
         if self._starts_us:

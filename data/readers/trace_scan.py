@@ -159,7 +159,7 @@ def _take(window: _Window, decoder: json.JSONDecoder) -> tuple[int, dict[str, An
             event, end = decoder.raw_decode(window.text, window.position)
         except json.JSONDecodeError as error:
             cut = error.msg.startswith("Unterminated string") or error.pos >= len(window.text) - _CUT_MARGIN
-        except (ValueError, RecursionError):
+        except (ValueError, ArithmeticError, RecursionError):  # numbers or nesting beyond all measure
             cut = False
         else:
             line = window.line

@@ -1,0 +1,197 @@
+"""Jobs in folders: which folders are jobs, what their files are, and what is said when there are none."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from data.errors import SourceError
+from data.sources import FileKind, SourceFile, SourceJob, open_source
+
+SYSTEM = "system/incremental/2026010112/1767268800.algo-1.json"
+
+
+def put(root: Path, path: str, text: str = "x") -> Path:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def only_job(path: Path) -> SourceJob:
+    (job,) = open_source(str(path)).jobs()
+    return job
+
+
+def only_file(job: SourceJob) -> SourceFile:
+    (file,) = job.files()
+    return file
+
+
+def test_a_job_folder_its_profiler_output_and_the_parts_are_one_job_each(tmp_path: Path) -> None:
+    put(tmp_path, f"train/profiler-output/{SYSTEM}")
+    job = only_job(tmp_path / "train")
+    assert (job.name, job.place, job.profiled) == ("train", "train", True)
+    assert only_file(job).path == f"profiler-output/{SYSTEM}"
+    assert job.placed(only_file(job).path) == f"train/profiler-output/{SYSTEM}"
+
+    output = only_job(tmp_path / "train" / "profiler-output")
+    assert (output.name, output.folder) == ("train", str(tmp_path / "train"))
+    assert only_file(output) == only_file(job)
+    assert output.placed(only_file(output).path) == f"profiler-output/{SYSTEM}"
+
+    put(tmp_path, f"bare/{SYSTEM}")
+    bare = only_job(tmp_path / "bare")
+    assert (bare.name, only_file(bare).path) == ("bare", SYSTEM)
+
+
+def test_a_folder_of_jobs_lists_direct_children_in_natural_order(tmp_path: Path) -> None:
+    for name in ("train-10", "train-2", "deeper/train-3"):
+        put(tmp_path, f"jobs/{name}/profiler-output/{SYSTEM}")
+    put(tmp_path, "jobs/off/debug-output/training_job_end.ts")
+    put(tmp_path, "jobs/notes/readme.txt")
+    jobs = open_source(str(tmp_path / "jobs")).jobs()
+    assert [job.name for job in jobs] == ["off", "train-2", "train-10"]
+    assert [job.profiled for job in jobs] == [False, True, True]
+    assert [job.place for job in jobs] == ["jobs/off", "jobs/train-2", "jobs/train-10"]
+    assert jobs[0].files() == ()
+
+
+@pytest.mark.parametrize("sign", ["debug-output/collections/c.json", "output/model.tar.gz", "training-job.json"])
+def test_a_job_without_profiler_output_is_still_a_job(tmp_path: Path, sign: str) -> None:
+    put(tmp_path, f"job/{sign}")
+    job = only_job(tmp_path / "job")
+    assert not job.profiled
+    assert {file.kind for file in job.files()} <= {FileKind.TRAINING_JOB}
+
+
+def test_an_empty_folder_holds_no_jobs(tmp_path: Path) -> None:
+    assert open_source(str(tmp_path)).jobs() == ()
+
+
+def test_ids_are_slug_and_hash_and_tell_sources_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "it's job [v2] #1 50% größe"
+    for place in ("one", "two"):
+        put(tmp_path, f"{place}/{name}/profiler-output/{SYSTEM}")
+    one, two = only_job(tmp_path / "one"), only_job(tmp_path / "two")
+    assert one.name == two.name == name
+    assert re.fullmatch(r"it-s-job-v2-1-50-grosse-[0-9a-f]{8}", one.job_id)
+    assert one.job_id != two.job_id
+    monkeypatch.chdir(tmp_path)
+    assert open_source("one/").jobs()[0].job_id == one.job_id == only_job(tmp_path / "one").job_id
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "node", "stamp_ns"),
+    [
+        ("system/incremental/2021100918/1633805100.algo-1.json", FileKind.SYSTEM, "algo-1", 1633805100 * 10**9),
+        ("system/incremental/1591160699.algo-1.json", FileKind.SYSTEM, "algo-1", 1591160699 * 10**9),
+        ("system/1767268800.algo-1-k7qz2.json.gz", FileKind.SYSTEM, "algo-1-k7qz2", 1767268800 * 10**9),
+        ("system/1767268800.algo-1 (1).json", FileKind.SYSTEM, "algo-1", 1767268800 * 10**9),
+        ("system/1767268800.10.json", FileKind.SYSTEM, "10", 1767268800 * 10**9),
+        ("system/1767268800.ip-10.ec2.internal.json", FileKind.SYSTEM, "ip-10.ec2.internal", 1767268800 * 10**9),
+        ("system/1591160699.algo-1.json.corrupt", FileKind.OTHER, "", 0),
+        ("system/17672688001.algo-1.json", FileKind.OTHER, "", 0),
+        ("system/training_job_end.ts", FileKind.SYSTEM_END, "", 0),
+        ("framework/training_job_end.ts", FileKind.FRAMEWORK_END, "", 0),
+        ("framework/pevents/training_job_end.ts", FileKind.OTHER, "", 0),
+        ("framework/pevents/h/1594662614815222_905-b88_model_timeline.json", FileKind.MODEL_TIMELINE, "905-b88",
+         1594662614815222000),
+        ("framework/pevents/h/1589930988000000_4487_0000_pythontimeline.json", FileKind.PYTHONTIMELINE, "4487_0000",
+         1589930988000000000),
+        ("framework/pevents/h/1589314018481947000_1234-testhost_model_timeline.json", FileKind.MODEL_TIMELINE,
+         "1234-testhost", 1589314018481947000),
+        ("framework/pevents/h/1767268802000000_81-gpu_box_3_pythontimeline (1).json", FileKind.PYTHONTIMELINE,
+         "81-gpu_box_3", 1767268802000000000),
+        ("framework/pevents/h/1767268802000000_81-algo-1_horovod_timeline.json", FileKind.OTHER, "", 0),
+        ("framework/pevents/h/" + "9" * 60 + "_a_pythontimeline.json", FileKind.PYTHONTIMELINE, "a", 0),
+        ("notes.json", FileKind.OTHER, "", 0),
+    ],
+)  # fmt: skip
+def test_files_are_known_by_their_paths(tmp_path: Path, path: str, kind: FileKind, node: str, stamp_ns: int) -> None:
+    put(tmp_path, f"job/profiler-output/{path}", "12345")
+    file = only_file(only_job(tmp_path / "job"))
+    assert (file.path, file.size) == (f"profiler-output/{path}", 5)
+    assert (file.kind, file.node, file.stamp_ns) == (kind, node, stamp_ns)
+    assert file.mtime_ns > 0
+
+
+def test_the_description_lies_in_the_job_folder_only(tmp_path: Path) -> None:
+    put(tmp_path, "job/training-job.json")
+    put(tmp_path, "job/profiler-output/system/training-job.json")
+    kinds = {file.path: file.kind for file in only_job(tmp_path / "job" / "profiler-output").files()}
+    assert kinds == {
+        "training-job.json": FileKind.TRAINING_JOB,
+        "profiler-output/system/training-job.json": FileKind.OTHER,
+    }
+
+
+def test_links_and_odd_names_are_left_out_and_named(tmp_path: Path) -> None:
+    outside = put(tmp_path, "secret.json", "secret")
+    put(tmp_path, f"job/profiler-output/{SYSTEM}")
+    output = tmp_path / "job" / "profiler-output"
+    (output / "system" / "1767268800.algo-2.json").symlink_to(outside)
+    (output / "framework").symlink_to(tmp_path, target_is_directory=True)
+    put(output, "system/1767268800.algo\n3.json")
+    (Path(os.fsdecode(os.fsencode(output) + b"/system/1767268800.\xff.json"))).write_text("x")
+    os.mkfifo(output / "system" / "1767268800.algo-4.json")
+    listing = only_job(tmp_path / "job").listing()
+    assert [file.path for file in listing.files] == [f"profiler-output/{SYSTEM}"]
+    reasons = {skipped.path.removeprefix("profiler-output/"): skipped.reason for skipped in listing.skipped}
+    odd_name = "its name holds control characters or is not valid text"
+    assert reasons == {
+        "framework": "symbolic links are not followed",
+        "system/1767268800.algo-2.json": "symbolic links are not followed",
+        "system/1767268800.algo-4.json": "it is not a regular file",
+        "system/1767268800.algo\N{REPLACEMENT CHARACTER}3.json": odd_name,
+        "system/1767268800.\N{REPLACEMENT CHARACTER}.json": odd_name,
+    }
+
+
+def test_files_open_only_inside_the_job_and_never_through_links(tmp_path: Path) -> None:
+    outside = put(tmp_path, "secret.json", "secret")
+    put(tmp_path, f"job/profiler-output/{SYSTEM}", "inside")
+    (tmp_path / "job" / "link.json").symlink_to(outside)
+    (tmp_path / "job" / "up").symlink_to(tmp_path, target_is_directory=True)
+    os.mkfifo(tmp_path / "job" / "pipe")
+    job = only_job(tmp_path / "job")
+    with job.open(f"profiler-output/{SYSTEM}") as stream:
+        assert stream.read() == b"inside"
+    for path in ("../secret.json", "link.json", "up/secret.json", str(outside), "", "a//b", "pipe", "a\0b", "missing"):
+        with pytest.raises(SourceError):
+            job.open(path)
+
+
+def test_a_linked_job_is_not_listed_but_a_linked_source_is_followed(tmp_path: Path) -> None:
+    put(tmp_path, f"real/job/profiler-output/{SYSTEM}")
+    (tmp_path / "source").symlink_to(tmp_path / "real", target_is_directory=True)
+    (tmp_path / "real" / "again").symlink_to(tmp_path / "real" / "job", target_is_directory=True)
+    job = only_job(tmp_path / "source")
+    with job.open(only_file(job).path) as stream:
+        assert stream.read() == b"x"
+
+
+def test_what_cannot_be_a_source_is_said_with_the_next_step(tmp_path: Path) -> None:
+    file = put(tmp_path, "file.json")
+    for uri, words in ((str(tmp_path / "none"), "no folder"), (str(file), "not a folder"), ("", "No folder")):
+        with pytest.raises(SourceError, match=words) as caught:
+            open_source(uri).jobs()
+        assert "profiler-output" in caught.value.hint
+    with pytest.raises(SourceError, match="s3://") as caught:
+        open_source("s3://bucket/jobs")
+    assert caught.value.hint
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read every folder")
+def test_folders_without_permission(tmp_path: Path) -> None:
+    put(tmp_path, f"job/profiler-output/{SYSTEM}")
+    closed = tmp_path / "job" / "profiler-output" / "framework"
+    closed.mkdir(mode=0)
+    listing = only_job(tmp_path / "job").listing()
+    assert (len(listing.files), [skipped.path for skipped in listing.skipped]) == (1, ["profiler-output/framework"])
+    with pytest.raises(SourceError, match="Permission") as caught:
+        open_source(str(closed)).jobs()
+    assert "permission" in caught.value.hint.lower()
