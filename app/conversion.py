@@ -123,14 +123,6 @@ class Conversions:
         requests.sort(key=lambda entry: float(entry["requested_s"]))
         return [str(entry["job_id"]) for entry in requests]
 
-    def active(self) -> list[ConversionStatus]:
-        """The conversions that run or wait, the running one first. Only the newest status files can be of running ones."""
-        newest = sorted(_entries(self.folder / "status"), key=_modified_ns, reverse=True)[:8]
-        recent = [str(entry["job_id"]) for path in newest if (entry := _load(path)) is not None]
-        found = [self.status(job_id) for job_id in dict.fromkeys([*recent, *self.queued()])]
-        active = [status for status in found if status is not None and status.state.active]
-        return sorted(active, key=lambda status: status.state is not State.RUNNING)
-
     def begin(self, status: ConversionStatus) -> None:
         """The converter takes a job from the queue."""
         self.write(status)
@@ -266,13 +258,6 @@ def _entries(folder: Path) -> list[Path]:
         return [path for path in folder.iterdir() if path.suffix == ".json"]
     except FileNotFoundError:
         return []
-
-
-def _modified_ns(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except FileNotFoundError:
-        return 0
 
 
 def _load(path: Path) -> dict[str, Any] | None:
