@@ -1,0 +1,71 @@
+"""The process that reads foreign files: limits itself, converts one job, and says on standard output how it goes."""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from data.convert.progress import Progress
+from data.errors import InsightsError, SourceError
+from data.sources import SourceJob, open_source
+
+
+def main() -> int:
+    """Reads the order from standard input; progress and answer are lines of JSON."""
+    order = json.loads(sys.stdin.read())
+    limits = order["limits"]
+    _limit(limits["memory_mb"], limits["seconds"])
+    from data.convert.job import convert_job
+
+    try:
+        manifest = convert_job(
+            _find(order["source"], order["job_id"]),
+            Path(order["store"]),
+            _report,
+            free_space_floor_bytes=limits["free_space_floor_bytes"],
+            memory_limit_mb=limits["duckdb_memory_mb"],
+        )
+    except InsightsError as error:
+        _say({"error": error.message, "hint": error.hint, "kind": type(error).__name__})
+        return 1
+    except MemoryError:
+        _say({"error": "The job needs more memory than a conversion may use.", "hint": "Raise INSIGHTS_CONVERT_MEMORY_MB.", "kind": "StoreError"})
+        return 1
+    except OSError as error:
+        _say({"error": f"The store or a file could not be used: {error.strerror}.", "hint": "", "kind": "StoreError"})
+        return 1
+    _say({"version": manifest.version})
+    return 0
+
+
+def _find(source: str, job_id: str) -> SourceJob:
+    for job in open_source(source).jobs():
+        if job.job_id == job_id:
+            return job
+    raise SourceError("The job is no longer in its source.", "Refresh the list of jobs.")
+
+
+def _limit(memory_mb: int, seconds: int) -> None:
+    """Caps memory and processor time; the data segment counts, not address space, which libraries map freely."""
+    size = memory_mb << 20
+    resource.setrlimit(resource.RLIMIT_DATA, (size, size))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _report(progress: Progress) -> None:
+    _say({"progress": asdict(progress)})
+
+
+def _say(message: dict[str, Any]) -> None:
+    print(json.dumps(message), flush=True)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,119 @@
+"""Framework events into the event and step tables: new and changed files are read, the rest is taken from the last version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from data import schema
+from data.convert.tables import write_table
+from data.names import natural_key
+from data.readers.events import EVENT_SCHEMA, EventReader
+from data.sources import SourceFile
+
+if TYPE_CHECKING:
+    from data.convert.job import Conversion
+
+BATCH_BYTES = 96 << 20
+
+STEP_PREFIX = "Step:"
+"""Phases and names of step events begin with this: Step:ModeKeys.TRAIN, .EVAL, .PREDICT, .GLOBAL."""
+
+
+@dataclass(frozen=True)
+class EventTotals:
+    """Counts and times of a job's framework events; times are 0 where there are none."""
+
+    events: int = 0
+    steps: int = 0
+    step_phases: tuple[str, ...] = ()
+    step_nodes: tuple[str, ...] = ()
+    start_ns: int = 0
+    end_ns: int = 0
+
+
+def convert_events(run: Conversion, readers: Sequence[EventReader]) -> EventTotals:
+    """Reads the event files of all readers and writes the event and step tables."""
+    tables = list(_kept(run))
+    for reader in readers:
+        mine = [(file_id, file) for file_id, file in run.to_read if reader.matches(file)]
+        for batch in _batches(mine):
+            read = reader.read(run.db, [(file, run.job.local_path(file.path)) for _, file in batch])
+            ids = pa.array([file_id for file_id, _ in batch], pa.int32())
+            at = read.table.schema.get_field_index("file")
+            tables.append(read.table.set_column(at, "file", ids.take(read.table.column("file"))))
+            run.problems += read.problems
+            run.rows_of |= {file_id: one.events for (file_id, _), one in zip(batch, read.files, strict=True)}
+            run.step("steps", [file for _, file in batch])
+    if not any(len(table) for table in tables):
+        return EventTotals()
+    return _write(run.folder, pa.concat_tables([_plain(table) for table in tables]))
+
+
+def _batches(files: Sequence[tuple[int, SourceFile]]) -> Iterator[list[tuple[int, SourceFile]]]:
+    batch: list[tuple[int, SourceFile]] = []
+    size = 0
+    for item in files:
+        if batch and size + item[1].size > BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+        batch.append(item)
+        size += item[1].size
+    if batch:
+        yield batch
+
+
+def _kept(run: Conversion) -> Iterator[pa.Table]:
+    """The events of unchanged files, from the version before."""
+    if run.previous_folder and (run.previous_folder / "events.parquet").exists():
+        table = pq.read_table(run.previous_folder / "events.parquet")
+        if run.gone:
+            table = table.filter(pc.invert(pc.is_in(table.column("file"), pa.array(sorted(run.gone), pa.int32()))))
+        yield table
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Text columns without dictionaries: those of different files would not fit together."""
+    fields = [
+        pa.field(one.name, pa.string() if pa.types.is_dictionary(one.type) else one.type) for one in EVENT_SCHEMA
+    ]
+    return table.select(EVENT_SCHEMA.names).cast(pa.schema(fields))
+
+
+def _write(folder: Path, events: pa.Table) -> EventTotals:
+    keys = ("start_ns", "node", "worker", "phase", "name", "duration_ns", "step", "process", "thread")
+    events = events.take(pc.sort_indices(events, sort_keys=[(key, "ascending") for key in keys]))
+    write_table(events, folder / "events.parquet", integers=("start_ns",))
+    is_step = pc.or_(
+        pc.starts_with(events.column("phase"), STEP_PREFIX), pc.starts_with(events.column("name"), STEP_PREFIX)
+    )
+    steps = events.filter(is_step)
+    in_lane = pc.starts_with(steps.column("phase"), STEP_PREFIX)
+    phase = pc.if_else(in_lane, steps.column("phase"), steps.column("name"))
+    table = pa.table(
+        [steps.column("node"), steps.column("worker"), phase]
+        + [steps.column(name) for name in ("step", "start_ns", "duration_ns")],
+        schema=schema.STEPS,
+    )
+    if len(table):
+        write_table(table, folder / "steps.parquet", integers=("start_ns",))
+    ends = pc.add(events.column("start_ns"), events.column("duration_ns"))
+    return EventTotals(
+        events=len(events),
+        steps=len(table),
+        step_phases=tuple(sorted(pc.unique(phase).to_pylist(), key=_phase_order)),
+        step_nodes=tuple(sorted(pc.unique(table.column("node")).to_pylist(), key=natural_key)),
+        start_ns=pc.min(events.column("start_ns")).as_py(),
+        end_ns=pc.max(ends).as_py(),
+    )
+
+
+def _phase_order(phase: str) -> tuple[int, str]:
+    """Training first, then evaluation, then the rest by name."""
+    return next((at for at, word in enumerate(("TRAIN", "EVAL")) if word in phase), 2), phase

@@ -1,0 +1,107 @@
+"""Conversions from outside: each job is read in a short-lived child process of limited memory and time.
+
+Foreign files can be hostile, and readers have bugs: whatever happens in the child, this process goes on, and the store
+keeps what it had. If the child dies, the files it was reading are tried again alone, and left out if they kill it again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from data.convert.progress import Progress, Report
+from data.errors import InsightsError, SourceError, StoreError
+from data.sources import SourceJob
+
+_ERRORS: dict[str, type[InsightsError]] = {"SourceError": SourceError, "StoreError": StoreError}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a child may use."""
+
+    memory_mb: int = 3072  # address space beyond what the interpreter and its libraries map
+    seconds: int = 6 * 3600
+    free_space_floor_bytes: int = 0
+    duckdb_memory_mb: int = 512
+
+
+def convert(
+    job: SourceJob,
+    store_root: Path,
+    report: Report,
+    cancelled: Callable[[], bool] = lambda: False,
+    limits: Limits = Limits(),
+) -> None:
+    """Brings the stored job up to date with its source. Raises SourceError or StoreError."""
+    order = {
+        "source": job.source,
+        "job_id": job.job_id,
+        "store": str(store_root),
+        "limits": asdict(limits),
+    }
+    child = subprocess.Popen(
+        [sys.executable, "-m", "data.convert.child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=_environment(),
+        cwd=Path(__file__).resolve().parents[2],
+        text=True,
+    )
+    assert child.stdin and child.stdout
+    timer = threading.Timer(limits.seconds, child.kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        child.stdin.write(json.dumps(order))
+        child.stdin.close()
+        answer = _follow(child, report, cancelled)
+    finally:
+        timer.cancel()
+        if child.poll() is None:
+            child.kill()
+        child.wait()
+    _judge(job, child.returncode, answer)
+
+
+def _follow(
+    child: subprocess.Popen[str], report: Report, cancelled: Callable[[], bool]
+) -> dict[str, str] | None:
+    """Passes progress on until the child has said how it ended; None where it did not."""
+    assert child.stdout
+    answer: dict[str, str] | None = None
+    for line in child.stdout:
+        message = json.loads(line)
+        if "progress" in message:
+            report(Progress(**message["progress"]))
+            if cancelled():
+                child.kill()
+                raise StoreError("The conversion was cancelled.", "Open the job to start it again.")
+        else:
+            answer = message
+    child.wait()
+    return answer
+
+
+def _judge(job: SourceJob, status: int, answer: dict[str, str] | None) -> None:
+    if answer is None:
+        reason = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+        raise StoreError(
+            f"The process that reads {job.name} ended early ({reason}).",
+            "A file may be too large or damaged in a way no reader expects; what was stored before is unchanged.",
+        )
+    if "error" in answer:
+        kind = _ERRORS.get(answer["kind"], StoreError)
+        raise kind(answer["error"], answer["hint"])
+
+
+def _environment() -> dict[str, str]:
+    """The child gets no credentials: it reads local files only."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}

@@ -1,0 +1,201 @@
+"""System metrics into parts: which files are read, in which batches, and when a part is complete enough to be written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow.parquet as pq
+
+from data import schema
+from data.convert import parts
+from data.convert.tables import write_table
+from data.manifest import PartEntry, part_file
+from data.readers import sagemaker_system
+from data.readers.problem import Problem
+from data.readers.sagemaker_system import Catalog, SystemRows
+from data.series import Series, sorted_series
+from data.sources import SourceFile
+
+BATCH_BYTES = 256 << 20
+"""A batch of files is at most this long (unless a single file is longer)."""
+
+_ROWS_A_PART = 4_000_000
+_BYTES_A_ROW = 120
+_PENDING_ROWS = 8_000_000
+
+FileWithId = tuple[int, SourceFile]
+
+
+def span_ns(files: Sequence[SourceFile], nominal_ns: Iterable[int]) -> int:
+    """How long a part shall be: a multiple of every first-level bin, a quarter of an hour or less where data are dense."""
+    bins = {interval * schema.ROLLUP_FACTORS[0] for interval in nominal_ns}
+    unit = int(np.lcm.reduce([schema.CHUNK_NS, *bins]))
+    minutes = max(len({file.stamp_ns for file in files}), 1)
+    rows_a_second = sum(file.size for file in files) / _BYTES_A_ROW / (minutes * 60)
+    wanted = min(900e9, _ROWS_A_PART / max(rows_a_second, 1e-9) * 1e9)
+    return unit * max(int(wanted // unit), 1)
+
+
+def batches(files: Sequence[FileWithId], span: int) -> list[list[FileWithId]]:
+    """The files in the order of their times, cut where a part ends or a batch is large enough."""
+    ordered = sorted(files, key=lambda item: (item[1].stamp_ns, item[1].path))
+    found: list[list[FileWithId]] = []
+    size, part = 0, None
+    for item in ordered:
+        if not found or item[1].stamp_ns // span != part or size + item[1].size > BATCH_BYTES:
+            found.append([])
+            size, part = 0, item[1].stamp_ns // span
+        found[-1].append(item)
+        size += item[1].size
+    return found
+
+
+def nominal_ns(interval_ns: float) -> int:
+    """The offered sampling interval nearest to a measured one, by ratio."""
+    return min(schema.NOMINAL_INTERVALS_NS, key=lambda offered: abs(np.log(max(interval_ns, 1.0) / offered)))
+
+
+def measured_nominal_ns(rows: SystemRows, catalog: Catalog) -> dict[str, int]:
+    """Per node the nominal interval, from the median distance of its fullest series' stamps."""
+    found: dict[str, int] = {}
+    fullest: dict[str, tuple[int, int]] = {}
+    for sid, count in Counter(rows.sid.tolist()).items():
+        node = catalog.series[sid].node
+        fullest[node] = max(fullest.get(node, (0, 0)), (count, -sid))
+    for node, (count, minus_sid) in fullest.items():
+        if count > 1:
+            stamps = np.unique(rows.time_us[rows.sid == -minus_sid])
+            if len(stamps) > 1:
+                found[node] = nominal_ns(float(np.median(np.diff(stamps))) * 1000)
+    return found
+
+
+class SystemParts:
+    """Collects rows, and builds the parts they fall into; a part met again is built again from its rows and the new ones."""
+
+    def __init__(self, folder: Path, catalog: Catalog, nominal: dict[str, int], span: int) -> None:
+        self.folder = folder
+        self.catalog = catalog
+        self.nominal = nominal
+        self.span = span
+        self.entries: dict[int, PartEntry] = {}
+        self.pending: dict[int, list[SystemRows]] = {}
+
+    def add(self, rows: SystemRows) -> None:
+        """Takes rows (with file ids) of any time."""
+        if not len(rows):
+            return
+        part = rows.time_us // (self.span // 1000)
+        low, high = int(part.min()), int(part.max())
+        if low == high:
+            self.pending.setdefault(low, []).append(rows)
+        else:
+            for one in np.unique(part).tolist():
+                self.pending.setdefault(one, []).append(rows.where(part == one))
+        waiting = {one: sum(map(len, many)) for one, many in self.pending.items()}
+        for one in sorted(waiting, key=lambda p: -waiting[p]):
+            if sum(waiting.values()) <= _PENDING_ROWS:
+                break
+            self._build(one)
+            del waiting[one]
+
+    def close(self, before_ns: int) -> None:
+        """Builds every part that ends before a time: no more rows are expected there."""
+        for part in sorted(self.pending):
+            if (part + 1) * self.span <= before_ns:
+                self._build(part)
+
+    def drop(self, part: int, files: set[int]) -> None:
+        """Takes the rows of some files out of a built part, which is then built again."""
+        rows = self._stored(part)
+        rows = rows.where(~np.isin(rows.file, list(files)))
+        del self.entries[part]
+        for table in _PART_TABLES:
+            (self.folder / part_file(table, part)).unlink()
+        if len(rows):
+            self.pending.setdefault(part, []).append(rows)
+
+    def finish(self) -> list[Series]:
+        """Builds what is left, and gives series their final numbers; the series in that order."""
+        for part in sorted(self.pending):
+            self._build(part)
+        final = sorted_series(self.catalog.series)
+        if final != self.catalog.series:
+            number = {series: at for at, series in enumerate(final)}
+            renumber = np.array([number[series] for series in self.catalog.series], np.int32)
+            self.catalog.series, self.catalog.index = final, number
+            self.rebuild(lambda rows: SystemRows(renumber[rows.sid], rows.time_us, rows.value, rows.file))
+        return final
+
+    def rebuild(self, change: Callable[[SystemRows], SystemRows]) -> None:
+        """Builds every part again from its changed rows; used where numbers or intervals turn out otherwise."""
+        for part in sorted(self.entries):
+            old = self.entries[part]
+            self._write(part, change(self._stored(part)))
+            new = self.entries[part]
+            self.entries[part] = new.model_copy(
+                update={"duplicates": old.duplicates, "duplicate_files": old.duplicate_files}
+            )
+
+    def nodes(self) -> list[str]:
+        """Nodes in the order of the series' numbers."""
+        return list(dict.fromkeys(series.node for series in self.catalog.series))
+
+    def _build(self, part: int) -> None:
+        many = self.pending.pop(part)
+        before = self.entries.get(part)
+        if before is not None:
+            many.append(self._stored(part))
+        self._write(part, SystemRows.concatenate(many))
+        if before is not None and before.duplicates:
+            now = self.entries[part]
+            files = tuple(sorted({*before.duplicate_files, *now.duplicate_files}))
+            total = now.duplicates + before.duplicates
+            self.entries[part] = now.model_copy(update={"duplicates": total, "duplicate_files": files})
+
+    def _stored(self, part: int) -> SystemRows:
+        table = pq.read_table(self.folder / part_file(schema.Table.RAW, part))
+        sid, time_ns, value, file = (table.column(name).to_numpy() for name in schema.RAW.names)
+        return SystemRows(sid, time_ns // 1000, value, file)
+
+    def _write(self, part: int, rows: SystemRows) -> None:
+        nodes = self.nodes()
+        usual = min(self.nominal.values(), default=500 * 10**6)
+        interval_us = {node: self.nominal.get(node, usual) // 1000 for node in nodes}
+        built = parts.build(rows, parts.SeriesMap.of(self.catalog.series, nodes, interval_us))
+        for table, content, integers in (
+            (schema.Table.RAW, built.raw, ("time_ns",)),
+            (schema.Table.ROLLUP, built.rollup, ("bin_ns",)),
+            ("coarse", built.coarse, ("bin_ns",)),
+            (schema.Table.HISTOGRAM, built.histogram, ()),
+            (schema.Table.STAMPS, built.stamps, ("time_us",)),
+        ):
+            write_table(content, self.folder / part_file(table, part), integers=integers)
+        times = built.raw.column("time_ns").to_numpy()
+        self.entries[part] = PartEntry(
+            part=part,
+            start_ns=int(times.min()),
+            end_ns=int(times.max()),
+            rows=len(times),
+            files=tuple(np.unique(built.raw.column("file").to_numpy()).tolist()),
+            duplicates=built.duplicates,
+            duplicate_files=built.duplicate_files,
+        )
+
+
+_PART_TABLES = (schema.Table.RAW, schema.Table.ROLLUP, "coarse", schema.Table.HISTOGRAM, schema.Table.STAMPS)
+
+
+def read_batch(
+    db: duckdb.DuckDBPyConnection, batch: Sequence[FileWithId], path_of: Callable[[str], str], catalog: Catalog
+) -> tuple[SystemRows, tuple[Problem, ...], dict[int, int]]:
+    """A batch of files as rows with file ids, what could not be used, and the rows of each file."""
+    read = sagemaker_system.read(db, [(file, path_of(file.path)) for _, file in batch], catalog)
+    ids = np.array([file_id for file_id, _ in batch], np.int32)
+    rows = SystemRows(read.rows.sid, read.rows.time_us, read.rows.value, ids[read.rows.file])
+    counts = np.bincount(read.rows.file, minlength=len(batch)) if len(rows) else np.zeros(len(batch), np.int64)
+    return rows, read.problems, dict(zip(ids.tolist(), counts.tolist(), strict=True))

@@ -1,0 +1,99 @@
+"""The manifest of a stored job: what it holds, which files it was made of, and where to look for which time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from data.errors import StoreError
+
+MANIFEST = "manifest.json"
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PartEntry(_Entry):
+    """One part of the system metrics."""
+
+    part: int
+    start_ns: int  # first record
+    end_ns: int  # last record
+    rows: int
+    files: tuple[int, ...]  # ids of the files that its records come from
+    duplicates: int
+    duplicate_files: tuple[int, ...]
+
+
+class NodeEntry(_Entry):
+    """One node, in natural order."""
+
+    name: str
+    nominal_ns: int  # the offered sampling interval nearest to its own: what its bins are built on
+    interval_ns: int  # median time from tick to tick, 0 where it has fewer than two
+    ticks: int
+    start_ns: int
+    end_ns: int
+    cpus: int
+    gpus: int
+
+
+class Manifest(_Entry):
+    """Everything about a stored job but its rows."""
+
+    schema_version: int
+    version: str  # the folder's name; changes with every conversion
+    job_id: str
+    name: str
+    source: str
+    place: str
+    converted_ns: int
+    span_ns: int  # length of a part
+    parts: tuple[PartEntry, ...]
+    nodes: tuple[NodeEntry, ...]
+    levels: tuple[int, ...]  # rollup factors that are stored for the whole job, ascending (the first is kept by part)
+    system_rows: int
+    start_ns: int  # first record, system or framework; 0 where there is none
+    end_ns: int
+    system_start_ns: int
+    system_end_ns: int
+    events: int
+    steps: int
+    step_phases: tuple[str, ...]
+    step_nodes: tuple[str, ...]
+    files: int
+    raw_bytes: int
+    duplicates: int
+    problems: int  # warnings and errors
+    lost_rows: int
+    stored_bytes: int
+    system_end_marker: bool
+    framework_end_marker: bool
+    training_job: str | None  # training-job.json as it was found
+    gpu_p95: float | None  # p95 over ticks of the mean over GPUs, of the highest node
+    cpu_p95: float | None
+    gpu_trend: tuple[float | None, ...]  # mean GPU utilisation over the job in a few points
+
+
+def part_file(table: str, part: int) -> str:
+    """The name of a part's file of a table."""
+    return f"{table}-{part}.parquet"
+
+
+def level_file(factor: int) -> str:
+    """The name of the whole job's rollup of a factor."""
+    return f"level-{factor}.parquet"
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a stored version. Raises StoreError where it is damaged or of another schema."""
+    try:
+        return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+    except OSError as error:
+        raise StoreError(f"The stored job in {folder.name} has no manifest.", "Convert the job again.") from error
+    except ValidationError as error:
+        raise StoreError(
+            f"The manifest in {folder.name} is damaged or was written by another version.", "Convert the job again."
+        ) from error

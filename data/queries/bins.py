@@ -1,0 +1,162 @@
+"""Series over time at a fitting resolution: raw samples where few enough fall into the window, rolled-up bins otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from data import schema
+from data.manifest import level_file
+from data.selection import Selection, Window
+from data.store import Database, StoredJob
+
+MAX_CELLS = 800_000
+"""Bins times series that one query reads at most; beyond, the next coarser level is taken."""
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """How a window is cut into columns: bins of a stored level, several of them pooled into one column."""
+
+    factor: int  # of the level; 1 is raw
+    start_ns: int  # left edge of the first column
+    column_ns: int
+    columns: int
+    interval_ns: int  # the longest nominal sampling interval of the nodes looked at
+
+    @property
+    def samples_per_column(self) -> float:
+        return self.column_ns / self.interval_ns
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Statistics per row and column, NaN (and count 0) where nothing was measured; arrays are [rows, columns]."""
+
+    minimum: NDArray[np.float64]
+    maximum: NDArray[np.float64]
+    total: NDArray[np.float64]
+    count: NDArray[np.int64]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        return np.divide(self.total, self.count, out=np.full(self.total.shape, np.nan), where=self.count > 0)
+
+
+def window_of(stored: StoredJob, selection: Selection) -> Window:
+    """The selected window, or the whole job."""
+    if selection.window is not None:
+        return selection.window
+    manifest = stored.manifest
+    return Window(manifest.start_ns, max(manifest.end_ns, manifest.start_ns) + 1)
+
+
+def selected_nodes(stored: StoredJob, selection: Selection) -> tuple[str, ...]:
+    """The selected nodes that the job has, in natural order; all where none is selected."""
+    names = tuple(node.name for node in stored.manifest.nodes)
+    return tuple(name for name in names if name in selection.nodes) if selection.nodes else names
+
+
+def resolution(stored: StoredJob, window: Window, nodes: tuple[str, ...], series: int, width_px: int) -> Resolution:
+    """The finest level that gives at most 1,500 bins and not too many cells, pooled to at most `width_px` columns."""
+    nominal = [node.nominal_ns for node in stored.manifest.nodes if node.name in nodes]
+    interval, longest = min(nominal, default=500 * 10**6), max(nominal, default=500 * 10**6)
+    most = max(min(schema.MAX_BINS, MAX_CELLS // max(series, 1)), 60)
+    factor = 1
+    for factor in (1, *stored.manifest.levels):
+        if window.duration_ns <= most * interval * factor:
+            break
+    level_ns = longest * factor
+    bins = -(-window.duration_ns // level_ns) + 1
+    pooled = max(-(-bins // max(min(width_px, schema.MAX_BINS), 60)), 1)
+    column_ns = level_ns * pooled
+    start_ns = window.start_ns // column_ns * column_ns
+    columns = -(-(window.end_ns - start_ns) // column_ns)
+    return Resolution(factor, start_ns, column_ns, int(columns), longest)
+
+
+def grid(db: Database, stored: StoredJob, at: Resolution, window: Window, row_of: NDArray[np.int64], rows: int) -> Grid:
+    """The series' statistics on a grid; `row_of` gives for each series id its row, or -1.
+
+    Whole bins of the level are counted where the window cuts one.
+    """
+    wanted = np.flatnonzero(row_of >= 0)
+    if not len(wanted):
+        empty = np.full((rows, at.columns), np.nan)
+        return Grid(empty, empty, empty, np.zeros((rows, at.columns), np.int64))
+    found = _level(db, stored, at, window, int(wanted[0]), int(wanted[-1]))
+    return cells(
+        at, rows, row_of[found["sid"]], found["time_ns"], found["min"], found["max"], found["sum"], found["count"]
+    )
+
+
+def cells(
+    at: Resolution,
+    rows: int,
+    row: NDArray[np.int64],
+    time_ns: NDArray[np.int64],
+    minimum: NDArray[np.float64],
+    maximum: NDArray[np.float64],
+    total: NDArray[np.float64],
+    count: NDArray[np.float64],
+) -> Grid:
+    """Values with their rows (-1 for none) and times as a grid."""
+    column = (time_ns - at.start_ns) // at.column_ns
+    keep = (row >= 0) & (column >= 0) & (column < at.columns)
+    cell = row[keep] * at.columns + column[keep]
+    size, shape = rows * at.columns, (rows, at.columns)
+    many = np.bincount(cell, weights=count[keep], minlength=size).astype(np.int64)
+    sums = np.bincount(cell, weights=total[keep], minlength=size)
+    low, high = np.full(size, np.inf), np.full(size, -np.inf)
+    np.minimum.at(low, cell, minimum[keep])
+    np.maximum.at(high, cell, maximum[keep])
+    for values in (low, high, sums):
+        values[many == 0] = np.nan
+    made = Grid(low.reshape(shape), high.reshape(shape), sums.reshape(shape), many.reshape(shape))
+    return _bridged(made) if at.column_ns < 1.5 * at.interval_ns else made
+
+
+def _level(
+    db: Database, stored: StoredJob, at: Resolution, window: Window, first: int, last: int
+) -> dict[str, NDArray[np.float64]]:
+    parameters = {"first": first, "last": last, "start": window.start_ns, "end": window.end_ns}
+    if at.factor == 1:
+        found = db.columns(
+            "select sid, time_ns, value from read_parquet($files)"
+            " where sid between $first and $last and time_ns >= $start and time_ns < $end",
+            files=stored.part_files(schema.Table.RAW, window),
+            **parameters,
+        )
+        value = found["value"]
+        return found | {"min": value, "max": value, "sum": value, "count": np.ones(len(value))}
+    if at.factor == schema.ROLLUP_FACTORS[0]:
+        files = stored.part_files(schema.Table.ROLLUP, window)
+    else:
+        files = [str(stored.folder / level_file(at.factor))]
+    parameters["start"] -= at.interval_ns * at.factor
+    return db.columns(
+        "select sid, bin_ns as time_ns, min, max, sum, count from read_parquet($files)"
+        " where sid between $first and $last and bin_ns > $start and bin_ns < $end",
+        files=files,
+        **parameters,
+    )
+
+
+def _bridged(made: Grid) -> Grid:
+    """Single and double empty columns between filled ones take the values before them.
+
+    Columns about as long as the sampling interval are now and then missed by a sample that came a little early or
+    late; that is no gap, and a real gap is at least three intervals long.
+    """
+    filled = made.count > 0
+    columns = np.arange(filled.shape[1])
+    before = np.maximum.accumulate(np.where(filled, columns, -1), axis=1)
+    after = np.minimum.accumulate(np.where(filled, columns, filled.shape[1] + 9)[:, ::-1], axis=1)[:, ::-1]
+    bridge = ~filled & (before >= 0) & (after - before <= 3)
+    source = np.where(bridge, before, columns)
+    rows = np.arange(filled.shape[0])[:, None]
+    return Grid(
+        made.minimum[rows, source], made.maximum[rows, source], made.total[rows, source], made.count[rows, source]
+    )

@@ -1,0 +1,256 @@
+"""Jobs: the list, and what is known of one: header, times, gaps, problems."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pandas as pd
+
+from data.errors import InsightsError, NotConverted
+from data.facts import TrainingJob, parse_training_job, status_of
+from data.frames import (
+    GAPS_COLUMNS,
+    JOB_LIST_COLUMNS,
+    PROBLEMS_COLUMNS,
+    Gaps,
+    JobHeader,
+    JobList,
+    JobListPage,
+    JobTimes,
+    JobTotals,
+    Problems,
+)
+from data.manifest import Manifest
+from data.names import natural_key
+from data.queries.bins import selected_nodes
+from data.readers.problem import Problem
+from data.selection import Selection
+from data.store import Database, StoredJob
+
+_WHOLE = {"start_ns", "duration_ns", "nodes", "gpus", "problems", "stored_bytes"}
+_REAL = {"billed_s", "gpu_p95", "cpu_p95"}
+_SEARCHED = ("name", "status", "instances", "source")
+
+
+def job_list(
+    db: Database, search: str, sort: tuple[tuple[str, str], ...], start: int, stop: int
+) -> JobListPage:
+    """Rows start to stop of the jobs that contain the words; unknown values sort last, ties by id."""
+    rows = _all_rows(db)
+    for word in search.casefold().split():
+        rows = [row for row in rows if any(word in str(row[key]).casefold() for key in _SEARCHED)]
+    rows.sort(key=lambda row: (natural_key(row["name"]), row["job_id"]))
+    for column, direction in reversed(sort):
+        if column in JOB_LIST_COLUMNS and column != "gpu_trend":
+            _sort(rows, column, direction == "desc")
+    frame = pd.DataFrame(rows[start:stop], columns=list(JOB_LIST_COLUMNS))
+    kinds = {column: "Int64" for column in _WHOLE} | {column: "Float64" for column in _REAL}
+    return JobListPage(JobList(frame.astype(kinds)), len(rows))
+
+
+def totals(db: Database) -> JobTotals:
+    """Counts over all jobs."""
+    rows = _all_rows(db)
+    stored = [db.job(row["job_id"]).manifest for row in rows if row["state"] in ("stored", "changed")]
+    return JobTotals(
+        jobs=len(rows),
+        stored=len(stored),
+        not_converted=sum(row["state"] == "not converted" for row in rows),
+        unreadable=sum(row["state"] == "unreadable" for row in rows),
+        in_progress=sum(row["status"] == "InProgress" for row in rows),
+        gpus=sum(row["gpus"] or 0 for row in rows),
+        raw_bytes=sum(manifest.raw_bytes for manifest in stored),
+        stored_bytes=sum(manifest.stored_bytes for manifest in stored),
+    )
+
+
+def header(db: Database, selection: Selection) -> JobHeader:
+    """What every page of a job shows above its tabs."""
+    stored = db.job(selection.job)
+    manifest, described = stored.manifest, _described(stored.manifest)
+    status, detail = _status(manifest, described)
+    intervals = sorted(node.interval_ns for node in manifest.nodes if node.interval_ns)
+    return JobHeader(
+        job_id=manifest.job_id,
+        name=manifest.name,
+        status=status,
+        status_detail=detail,
+        source=manifest.source,
+        instances=described.instances if described else "",
+        framework=described.framework if described else "",
+        nodes=tuple(node.name for node in manifest.nodes) or manifest.step_nodes,
+        start_ns=manifest.start_ns,
+        end_ns=manifest.end_ns,
+        interval_ns=intervals[len(intervals) // 2] if intervals else 0,
+        intervals_ns=tuple(sorted({node.nominal_ns for node in manifest.nodes})),
+        gpus=sum(node.gpus for node in manifest.nodes),
+        cpus=sum(node.cpus for node in manifest.nodes),
+        step_count=manifest.steps,
+        phases=manifest.step_phases,
+        data_end_ns=manifest.end_ns,
+        converted_ns=manifest.converted_ns,
+        stored_bytes=manifest.stored_bytes,
+        raw_bytes=manifest.raw_bytes,
+        problems=manifest.problems,
+        lost_rows=manifest.lost_rows,
+        version=manifest.version,
+    )
+
+
+def times(db: Database, selection: Selection) -> JobTimes:
+    """Start, end and phases of the whole job (reference 5.2); without steps the phases are unknown."""
+    stored = db.job(selection.job)
+    manifest, described = stored.manifest, _described(stored.manifest)
+    start = manifest.system_start_ns or manifest.start_ns
+    end = manifest.system_end_ns or manifest.end_ns
+    loop = _loop(db, stored)
+    duration = end - start
+    parts = {"initialization": None, "loop": None, "finalization": None} if loop is None else {
+        "initialization": loop[0] - start,
+        "loop": loop[1] - loop[0],
+        "finalization": abs(end - loop[1]),
+    }
+    percents = {
+        name: None if value is None or not duration else value / duration * 100 for name, value in parts.items()
+    }
+    return JobTimes(
+        start_ns=start,
+        end_ns=end,
+        duration_ns=duration,
+        loop_start_ns=loop[0] if loop else None,
+        loop_end_ns=loop[1] if loop else None,
+        loop_duration_ns=parts["loop"],
+        initialization_ns=parts["initialization"],
+        finalization_ns=parts["finalization"],
+        initialization_percent=percents["initialization"],
+        loop_percent=percents["loop"],
+        finalization_percent=percents["finalization"],
+        billed_s=described.billable_s if described else None,
+        training_s=described.training_s if described else None,
+        first_step=loop[2] if loop else None,
+        spot_gaps=_spot_gaps(db, stored),
+        steps_reason="" if loop else "The framework recorded no steps, so the phases of the training are unknown.",
+    )
+
+
+def gaps(db: Database, selection: Selection) -> Gaps:
+    """Times without a record, per node."""
+    stored = db.job(selection.job)
+    path = stored.folder / "gaps.parquet"
+    if not path.exists():
+        return Gaps(pd.DataFrame(columns=list(GAPS_COLUMNS)))
+    frame = db.frame("select node, start_ns, end_ns, spot from read_parquet($files) order by start_ns", files=[str(path)])
+    return Gaps(frame[frame["node"].isin(selected_nodes(stored, selection))].reset_index(drop=True))
+
+
+def problems(db: Database, selection: Selection) -> Problems:
+    """What could not be read, file by file."""
+    stored = db.job(selection.job)
+    frame = db.frame(
+        "select file_path as file, line, message, severity, lost_rows from read_parquet($files)",
+        files=[str(stored.folder / "problems.parquet")],
+    )
+    frame = frame.sort_values(["file", "line"], kind="stable", na_position="first").reset_index(drop=True)
+    return Problems(frame[list(PROBLEMS_COLUMNS)].astype({"line": "Int64", "lost_rows": "Int64"}))
+
+
+def _loop(db: Database, stored: StoredJob) -> tuple[int, int, int] | None:
+    """Start of the first step, end of the last, and the number of the first; None without steps.
+
+    The first step is step 0 in training (or global) mode; where that was not recorded, the earliest step there is.
+    """
+    path = stored.folder / "steps.parquet"
+    if not path.exists():
+        return None
+    found = db.columns(
+        "select min(start_ns) as start, max(start_ns + duration_ns) as end, arg_min(step, start_ns) as first,"
+        " min(start_ns) filter (where step = 0 and (phase like '%TRAIN' or phase like '%GLOBAL')) as zero"
+        " from read_parquet($files)",
+        files=[str(path)],
+    )
+    zero = found["zero"][0]
+    if zero is not None and not pd.isna(zero):
+        return int(zero), int(found["end"][0]), 0
+    return int(found["start"][0]), int(found["end"][0]), int(found["first"][0])
+
+
+def _spot_gaps(db: Database, stored: StoredJob) -> tuple[tuple[int, int], ...]:
+    """Stretches that no node recorded, longer than 60 s."""
+    frame = gaps(db, Selection(stored.manifest.job_id))
+    frame = frame[frame["spot"]] if len(frame) else frame
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(zip(frame["start_ns"], frame["end_ns"], strict=True)):
+        if found and start < found[-1][1]:
+            found[-1] = (max(found[-1][0], int(start)), min(found[-1][1], int(end)))
+        else:
+            found.append((int(start), int(end)))
+    return tuple(found)
+
+
+def _described(manifest: Manifest) -> TrainingJob | None:
+    if manifest.training_job is None:
+        return None
+    parsed = parse_training_job(manifest.training_job.encode())
+    return None if isinstance(parsed, Problem) else parsed
+
+
+def _status(manifest: Manifest, described: TrainingJob | None) -> tuple[str, str]:
+    return status_of(
+        described,
+        manifest.system_end_marker,
+        manifest.framework_end_marker,
+        manifest.end_ns or None,
+        time.time_ns(),
+    )
+
+
+def _all_rows(db: Database) -> list[dict[str, Any]]:
+    return [_row(db, job_id) for job_id in db.store.job_ids()]
+
+
+def _row(db: Database, job_id: str) -> dict[str, Any]:
+    """A job as a row; what is not known without converting it is None."""
+    listed = db.store.job(job_id)
+    row: dict[str, Any] = dict.fromkeys(JOB_LIST_COLUMNS)
+    row |= {"job_id": job_id, "status": "Unknown", "status_detail": "", "state_detail": "", "instances": "", "gpu_trend": ()}
+    if listed is not None:
+        row |= {"name": listed.name, "source": listed.source}
+    try:
+        manifest = db.job(job_id).manifest
+    except NotConverted:
+        unprofiled = listed is not None and not listed.profiled
+        row["state"] = "unreadable" if unprofiled else "not converted"
+        row["state_detail"] = "There is no profiler-output in this job's folder." if unprofiled else ""
+        return row | ({} if listed else {"name": job_id, "source": ""})
+    except InsightsError as error:
+        return row | {"state": "unreadable", "state_detail": error.message, "name": row["name"] or job_id}
+    described = _described(manifest)
+    status, detail = _status(manifest, described)
+    end, start = manifest.system_end_ns or manifest.end_ns, manifest.system_start_ns or manifest.start_ns
+    return row | {
+        "name": manifest.name,
+        "source": manifest.source,
+        "status": status,
+        "status_detail": detail,
+        "state": "changed" if db.store.known_changed(job_id) else "stored",
+        "start_ns": start or None,
+        "duration_ns": end - start if start else None,
+        "billed_s": described.billable_s if described else None,
+        "instances": described.instances if described else "",
+        "nodes": len(manifest.nodes) or len(manifest.step_nodes) or None,
+        "gpus": sum(node.gpus for node in manifest.nodes),
+        "gpu_p95": manifest.gpu_p95,
+        "cpu_p95": manifest.cpu_p95,
+        "gpu_trend": tuple(float("nan") if value is None else value for value in manifest.gpu_trend),
+        "problems": manifest.problems,
+        "stored_bytes": manifest.stored_bytes,
+    }
+
+
+def _sort(rows: list[dict[str, Any]], column: str, descending: bool) -> None:
+    """Sorts in place and keeps the order of equals; None stays last in both directions."""
+    known = [row for row in rows if row[column] is not None and row[column] != ""]
+    unknown = [row for row in rows if row[column] is None or row[column] == ""]
+    known.sort(key=lambda row: natural_key(row[column]) if isinstance(row[column], str) else row[column], reverse=descending)
+    rows[:] = known + unknown

@@ -1,0 +1,413 @@
+"""System metrics: heatmaps, lines over time, histograms and the usage summary."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from data import schema
+from data.errors import MissingTable
+from data.frames import (
+    NO_DATA,
+    USAGE_SUMMARY_COLUMNS,
+    Heatmap,
+    HeatmapRow,
+    MetricHistogram,
+    NodeHistogram,
+    OverTime,
+    Peak,
+    UsageSummary,
+)
+from data.quantiles import weighted_quantiles
+from data.queries.bins import Grid, Resolution, cells, grid, resolution, selected_nodes, window_of
+from data.selection import Selection, Window
+from data.series import SUMMARY_METRICS, Metric
+from data.store import Database, StoredJob
+
+HeatmapMetric = Literal["utilization", "gpu_memory", "io_wait"]
+LineMetric = Literal["cpu", "gpu", "gpu_memory", "memory", "network", "io_wait", "iops", "throughput"]
+HistogramMetric = Literal["cpu", "gpu", "gpu_memory"]
+Grouping = Literal["all", "node", "device"]
+
+MAX_HEATMAP_ROWS = 300
+"""More rows than this are pooled: eight groups of neighbouring cores a node (the highest core of a group counts)."""
+
+POOLED_CORES = 8
+
+_HEATMAP_METRICS: dict[str, tuple[Metric, ...]] = {
+    "utilization": (Metric.GPU, Metric.CPU),
+    "gpu_memory": (Metric.GPU_MEMORY,),
+    "io_wait": (Metric.IO_WAIT,),
+}
+_CODES = {"cpu": Metric.CPU, "gpu": Metric.GPU, "gpu_memory": Metric.GPU_MEMORY, "io_wait": Metric.IO_WAIT}
+_NO_SYSTEM = "This job has no system metrics."
+_MISSING = {
+    Metric.GPU: "This job's nodes report no GPUs.",
+    Metric.GPU_MEMORY: "This job's nodes report no GPU memory.",
+    Metric.CPU: "This job's nodes report no CPU utilisation.",
+    Metric.IO_WAIT: "This job's nodes report no I/O wait.",
+}
+
+
+def usage_summary(db: Database, selection: Selection) -> UsageSummary:
+    """One row per node and metric: quantiles over ticks of the mean over devices (linear interpolation)."""
+    stored = db.job(selection.job)
+    nodes = selected_nodes(stored, selection)
+    if selection.window is None:
+        frame = db.frame(
+            "select * from read_parquet($files)", files=[stored.file("summary.parquet", _NO_SYSTEM)]
+        )
+        return UsageSummary(frame[frame["node"].isin(nodes)].reset_index(drop=True))
+    positions = {node.name: at for at, node in enumerate(stored.manifest.nodes)}
+    ticks = db.frame(
+        "select node, network, gpu_mean, cpu_mean, memory, gpu_memory_mean, io_wait_mean from read_parquet($files)"
+        " where tick_ns >= $start and tick_ns < $end",
+        files=[stored.file("ticks.parquet", _NO_SYSTEM)],
+        start=selection.window.start_ns,
+        end=selection.window.end_ns,
+    )
+    rows = []
+    for node in nodes:
+        mine = ticks[ticks["node"] == positions[node]]
+        for metric, unit, column in SUMMARY_METRICS:
+            values = mine[column].dropna().to_numpy(float)
+            if len(values):
+                rows.append((node, metric, unit, *np.quantile(values, [1, 0.99, 0.95, 0.5, 0]).tolist(), len(values)))
+    return UsageSummary(pd.DataFrame(rows, columns=list(USAGE_SUMMARY_COLUMNS)))
+
+
+def heatmap(db: Database, selection: Selection, metric: HeatmapMetric, width_px: int) -> Heatmap:
+    """One cell per device and column: the highest and the mean of its samples."""
+    stored = db.job(selection.job)
+    nodes, window = selected_nodes(stored, selection), window_of(stored, selection)
+    series = _series(stored, nodes, _HEATMAP_METRICS[metric])
+    rows, row_of = _heatmap_rows(stored, series, nodes)
+    at = resolution(stored, window, nodes, len(series), width_px)
+    made = grid(db, stored, at, window, row_of, len(rows))
+    gpu_means, cpu_means = _node_means(db, stored, nodes, window)
+    with np.errstate(invalid="ignore"):
+        clamped = int(np.sum((made.maximum > 100) | (made.minimum < 0)))
+    return Heatmap(
+        metric=metric,
+        rows=rows,
+        start_ns=at.start_ns,
+        bin_ns=at.column_ns,
+        maximum=_percent_bytes(made.maximum),
+        mean=_percent_bytes(made.mean),
+        samples_per_bin=at.samples_per_column,
+        node_gpu_mean=gpu_means,
+        node_cpu_mean=cpu_means,
+        clamped=clamped,
+    )
+
+
+def over_time(db: Database, selection: Selection, metric: LineMetric, by: Grouping, width_px: int) -> OverTime:
+    """Lines: one value per group and column."""
+    stored = db.job(selection.job)
+    nodes, window = selected_nodes(stored, selection), window_of(stored, selection)
+    if metric in _CODES and by != "device":
+        return _from_ticks(db, stored, nodes, window, metric, by, width_px)
+    series, labels, unit = _line_series(stored, nodes, metric)
+    keys = [_group(node, label, by, metric) for node, label in zip(series["node"], labels, strict=True)]
+    groups = tuple(dict.fromkeys(keys))
+    position = {key: at for at, key in enumerate(groups)}
+    at = resolution(stored, window, nodes, len(series), width_px)
+    total_rows = np.full(len(stored.series()), -1)
+    total_rows[series["sid"].to_numpy()] = np.arange(len(series))
+    made = grid(db, stored, at, window, total_rows, len(series))
+    owner = np.array([position[key] for key in keys])
+    summed = unit != "%"
+    mean, low, high = (_merged(made, owner, len(groups), summed))
+    return OverTime(
+        metric=metric,
+        unit=unit,
+        groups=groups,
+        start_ns=at.start_ns,
+        bin_ns=at.column_ns,
+        mean=mean,
+        minimum=low,
+        maximum=high,
+        samples_per_bin=at.samples_per_column,
+        devices=len(series),
+        peak=_peak(db, stored, series, window, nodes) if metric in _CODES else None,
+    )
+
+
+def histogram(db: Database, selection: Selection, metric: HistogramMetric) -> MetricHistogram:
+    """How often each level occurred, per node, over every device sample of the window; exact."""
+    stored = db.job(selection.job)
+    nodes = selected_nodes(stored, selection)
+    _series(stored, nodes, (_CODES[metric],))
+    found = _value_counts(db, stored, selection.window, _CODES[metric])
+    positions = {node.name: at for at, node in enumerate(stored.manifest.nodes)}
+    chosen = [positions[node] for node in nodes]
+    found = found[found["node"].isin(chosen)]
+    overall = found.groupby("value")["count"].sum().sort_index()
+    p50, p95 = weighted_quantiles(overall.index.to_numpy(float), overall.to_numpy(), (0.5, 0.95))
+    by_node = [(node, found[found["node"] == positions[node]]) for node in nodes]
+    return MetricHistogram(metric, tuple(_node_histogram(node, one) for node, one in by_node if len(one)), p50, p95)
+
+
+def _node_histogram(node: str, found: pd.DataFrame) -> NodeHistogram:
+    found = found.sort_values("value")
+    value, count = found["value"].to_numpy(float), found["count"].to_numpy(np.int64)
+    inside = (value >= 0) & (value <= 100)
+    bins = np.minimum(value[inside] // 2, 49).astype(np.int64)
+    p50, p95 = weighted_quantiles(value, count, (0.5, 0.95))
+    return NodeHistogram(
+        node=node,
+        counts=np.bincount(bins, weights=count[inside], minlength=50).astype(np.int64),
+        below=int(count[value < 0].sum()),
+        above=int(count[value > 100].sum()),
+        zero=int(count[value == 0].sum()),
+        over_90=int(count[value > 90].sum()),
+        total=int(count.sum()),
+        p50=p50,
+        p95=p95,
+    )
+
+
+def _value_counts(db: Database, stored: StoredJob, window: Window | None, metric: Metric) -> pd.DataFrame:
+    """Counts of exact values by node: stored chunks where the window holds them whole, raw rows at its edges."""
+    if window is None:
+        return db.frame(
+            "select node, value, count from read_parquet($files) where metric = $metric",
+            files=[stored.file("histogram.parquet", _NO_SYSTEM)],
+            metric=int(metric),
+        )
+    chunk = schema.CHUNK_NS
+    first, last = -(-window.start_ns // chunk), window.end_ns // chunk
+    edges = [(window.start_ns, window.end_ns)]
+    frames = []
+    if first < last:
+        edges = [(window.start_ns, first * chunk), (last * chunk, window.end_ns)]
+        frames.append(
+            db.frame(
+                "select node, value, sum(count)::bigint as count from read_parquet($files)"
+                " where metric = $metric and chunk >= $first and chunk < $last group by all",
+                files=stored.part_files(schema.Table.HISTOGRAM, window),
+                metric=int(metric),
+                first=first,
+                last=last,
+            )
+        )
+    series = stored.series()
+    series = series[series["code"] == int(metric)]
+    node_at = {node.name: at for at, node in enumerate(stored.manifest.nodes)}
+    node_of = np.full(len(stored.series()), -1)
+    node_of[series["sid"].to_numpy()] = [node_at[name] for name in series["node"]]
+    for start, end in edges:
+        files = stored.part_files(schema.Table.RAW, Window(start, end)) if end > start else []
+        if files:
+            rows = db.columns(
+                "select sid, value from read_parquet($files)"
+                " where sid between $first and $last and time_ns >= $start and time_ns < $end",
+                files=files,
+                first=int(series["sid"].min()),
+                last=int(series["sid"].max()),
+                start=start,
+                end=end,
+            )
+            frame = pd.DataFrame({"node": node_of[rows["sid"]], "value": rows["value"]})
+            frame = frame[frame["node"] >= 0]
+            frames.append(frame.groupby(["node", "value"]).size().reset_index(name="count"))
+    if not frames:
+        return pd.DataFrame({"node": [], "value": [], "count": []})
+    return pd.concat(frames).groupby(["node", "value"], as_index=False)["count"].sum()
+
+
+def _series(stored: StoredJob, nodes: tuple[str, ...], metrics: tuple[Metric, ...]) -> pd.DataFrame:
+    """The series of some metrics on some nodes. Raises MissingTable where there is none."""
+    series = stored.series()
+    found = series[series["code"].isin([int(m) for m in metrics]) & series["node"].isin(nodes)]
+    if found.empty:
+        raise MissingTable(_MISSING[metrics[0]])
+    return found
+
+
+def _heatmap_rows(
+    stored: StoredJob, series: pd.DataFrame, nodes: tuple[str, ...]
+) -> tuple[tuple[HeatmapRow, ...], NDArray[np.int64]]:
+    """The rows, GPUs before cores on each node, and for every series id its row."""
+    pool = len(series) > MAX_HEATMAP_ROWS
+    rows: list[HeatmapRow] = []
+    row_of = np.full(len(stored.series()), -1)
+    for node in nodes:
+        mine = series[series["node"] == node]
+        for code in (Metric.GPU, Metric.GPU_MEMORY, Metric.CPU, Metric.IO_WAIT):
+            devices = mine[mine["code"] == int(code)]
+            many = len(devices)
+            size = -(-many // POOLED_CORES) if pool and code in (Metric.CPU, Metric.IO_WAIT) and many else 1
+            names, sids = devices["device"].tolist(), devices["sid"].tolist()
+            for start in range(0, many, size):
+                group = names[start : start + size]
+                name = group[0] if len(group) == 1 else f"{group[0]}–{group[-1].removeprefix('cpu')}"
+                row_of[sids[start : start + size]] = len(rows)
+                rows.append(HeatmapRow(node, name))
+    return tuple(rows), row_of
+
+
+def _percent_bytes(values: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Percent as bytes for drawing: rounded, clamped to 0..100, NO_DATA where missing."""
+    missing = np.isnan(values)
+    rounded = np.clip(np.rint(np.where(missing, 0, values)), 0, 100).astype(np.uint8)
+    rounded[missing] = NO_DATA
+    return rounded
+
+
+def _node_means(
+    db: Database, stored: StoredJob, nodes: tuple[str, ...], window: Window
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Per node the exact mean of all GPU and of all CPU samples in the window."""
+    found = db.frame(
+        "select node, sum(gpu_mean * gpu_count) / sum(gpu_count) as gpu, sum(cpu_mean * cpu_count) / sum(cpu_count)"
+        " as cpu from read_parquet($files) where tick_ns >= $start and tick_ns < $end group by node",
+        files=[stored.file("ticks.parquet", _NO_SYSTEM)],
+        start=window.start_ns,
+        end=window.end_ns,
+    ).set_index("node")
+    gpu, cpu = {}, {}
+    for at, node in enumerate(stored.manifest.nodes):
+        if node.name in nodes:
+            known = at in found.index
+            gpu[node.name] = float(found["gpu"].loc[at]) if known else float("nan")
+            cpu[node.name] = float(found["cpu"].loc[at]) if known else float("nan")
+    return gpu, cpu
+
+
+def _from_ticks(
+    db: Database, stored: StoredJob, nodes: tuple[str, ...], window: Window, metric: str, by: Grouping, width_px: int
+) -> OverTime:
+    """Mean, lowest and highest device per column, for all nodes together or for each."""
+    series = _series(stored, nodes, (_CODES[metric],))
+    at = resolution(stored, window, nodes, len(nodes), width_px)
+    found = db.columns(
+        f"select node, tick_ns, {metric}_mean as mean, {metric}_min as low, {metric}_max as high, {metric}_count as many"
+        f" from read_parquet($files) where tick_ns >= $start and tick_ns < $end and {metric}_count > 0",
+        files=[stored.file("ticks.parquet", _NO_SYSTEM)],
+        start=window.start_ns,
+        end=window.end_ns,
+    )
+    group_of = np.full(len(stored.manifest.nodes), -1)
+    groups = tuple((node, "") for node in nodes) if by == "node" else (("", ""),)
+    for position, node in enumerate(stored.manifest.nodes):
+        if node.name in nodes:
+            group_of[position] = nodes.index(node.name) if by == "node" else 0
+    made = cells(
+        at,
+        len(groups),
+        group_of[found["node"]],
+        found["tick_ns"],
+        found["low"],
+        found["high"],
+        found["mean"] * found["many"],
+        found["many"],
+    )
+    return OverTime(
+        metric=metric,
+        unit="%",
+        groups=groups,
+        start_ns=at.start_ns,
+        bin_ns=at.column_ns,
+        mean=made.mean.astype(np.float32),
+        minimum=made.minimum.astype(np.float32),
+        maximum=made.maximum.astype(np.float32),
+        samples_per_bin=at.samples_per_column,
+        devices=len(series),
+        peak=_peak(db, stored, series, window, nodes),
+    )
+
+
+def _line_series(stored: StoredJob, nodes: tuple[str, ...], metric: str) -> tuple[pd.DataFrame, list[str], str]:
+    """The series of a metric, a label for each within its node, and their unit."""
+    if metric in _CODES:
+        found = _series(stored, nodes, (_CODES[metric],))
+        return found, found["device"].tolist(), "%"
+    series = stored.series()
+    series = series[series["node"].isin(nodes)]
+    words = {
+        "memory": ({"MemoryUsedPercent": ""}, "%", "memory use"),
+        "iops": ({"IOPS": ""}, "operations/s", "disk operations"),
+        "throughput": (
+            {"ReadThroughputInBytesPerSecond": "read", "WriteThroughputInBytesPerSecond": "written"},
+            "bytes/s",
+            "disk throughput",
+        ),
+        "network": (
+            {"ReceiveBytesPerSecond": "received", "TransmitBytesPerSecond": "sent"},
+            "bytes/s",
+            "network traffic",
+        ),
+    }
+    labels, unit, name = words[metric]
+    found = series[series["metric"].isin(labels)]
+    if metric == "network":
+        found = found[found["qualifier"] == "Algorithm"] if (found["qualifier"] == "Algorithm").any() else found
+    if found.empty:
+        raise MissingTable(f"This job's nodes report no {name}.")
+    return found, [labels[one] for one in found["metric"]], unit
+
+
+def _group(node: str, label: str, by: Grouping, metric: str) -> tuple[str, str]:
+    """What a series is drawn as: throughputs keep their direction however they are grouped."""
+    directed = metric in ("network", "throughput")
+    if by == "all":
+        return ("", label if directed else "")
+    return (node, label if directed or by == "device" else "")
+
+
+def _merged(
+    made: Grid, owner: NDArray[np.int64], groups: int, summed: bool
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """The series of each group as one: percentages averaged over samples, rates summed over series."""
+    shape = (groups, made.count.shape[1])
+    mean, low, high = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
+    for group in range(groups):
+        mine = owner == group
+        count = made.count[mine]
+        some = count.any(axis=0)
+        if summed:
+            mean[group, some] = np.nansum(made.mean[mine][:, some], axis=0)
+            low[group, some] = np.nansum(made.minimum[mine][:, some], axis=0)
+            high[group, some] = np.nansum(made.maximum[mine][:, some], axis=0)
+        else:
+            mean[group, some] = np.nansum(made.total[mine][:, some], axis=0) / count[:, some].sum(axis=0)
+            low[group, some] = np.nanmin(made.minimum[mine][:, some], axis=0)
+            high[group, some] = np.nanmax(made.maximum[mine][:, some], axis=0)
+    return mean.astype(np.float32), low.astype(np.float32), high.astype(np.float32)
+
+
+def _peak(
+    db: Database, stored: StoredJob, series: pd.DataFrame, window: Window, nodes: tuple[str, ...]
+) -> Peak | None:
+    """The highest sample: found in the finest stored bins first, then among the raw rows of that bin."""
+    first, last = int(series["sid"].min()), int(series["sid"].max())
+    wanted = np.zeros(len(stored.series()), bool)
+    wanted[series["sid"].to_numpy()] = True
+    whole = window.start_ns <= stored.manifest.system_start_ns and window.end_ns > stored.manifest.system_end_ns
+    files = stored.part_files(schema.Table.ROLLUP if whole else schema.Table.RAW, window)
+    if not files:
+        return None
+    if whole:
+        highest = series.sort_values(["max", "sid"], ascending=[False, True]).iloc[0]
+        first = last = int(highest["sid"])
+        files = stored.part_files(schema.Table.RAW)
+    found = db.columns(
+        "select sid, time_ns, value from read_parquet($files)"
+        " where sid between $first and $last and time_ns >= $start and time_ns < $end",
+        files=files,
+        first=first,
+        last=last,
+        start=window.start_ns,
+        end=window.end_ns,
+    )
+    keep = wanted[found["sid"]]
+    if not keep.any():
+        return None
+    sid, time_ns, value = found["sid"][keep], found["time_ns"][keep], found["value"][keep]
+    best = np.lexsort((sid, time_ns, -value))[0]
+    owner = stored.series().iloc[int(sid[best])]
+    return Peak(str(owner["node"]), str(owner["device"]), int(time_ns[best]), float(value[best]))

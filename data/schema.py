@@ -1,0 +1,122 @@
+"""The layout of a stored job: its tables, and the version of that layout.
+
+A job is a folder of Parquet files and a manifest. `docs/store.md` describes every table for people and other tools.
+Times are int64 nanoseconds since 1970 UTC.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import pyarrow as pa
+
+SCHEMA_VERSION = 1
+"""Raised with every change of a table or of the manifest; a store of another version is converted again."""
+
+CHUNK_NS = 300 * 10**9
+"""Raw rows are ordered by chunks of this length, and histograms are kept per chunk."""
+
+ROLLUP_FACTORS = (8, 32, 128)
+"""Bins of the first rollup levels, in sampling intervals; further levels are each four times wider."""
+
+MAX_BINS = 1500
+"""Levels are added until a whole job fits this many bins; a view takes the finest level that does."""
+
+TICK_TOLERANCE_NS = 20_000_000
+"""Records of a node closer than this to the first one of a tick belong to the tick (reference: the rules' 20 ms)."""
+
+NOMINAL_INTERVALS_NS = tuple(ms * 10**6 for ms in (100, 200, 500, 1000, 5000, 60_000))
+"""The sampling intervals the profiler offers; bins are built on the nearest one."""
+
+HISTOGRAM_BINS = 21
+"""Device histogram of a tick: 20 bins of 5 percent, [0, 5) ... [95, 100), and one for 100 and above."""
+
+
+class Table(StrEnum):
+    """The tables of a stored job."""
+
+    SERIES = "series"
+    RAW = "raw"
+    ROLLUP = "rollup"
+    HISTOGRAM = "histogram"
+    STAMPS = "stamps"
+    TICKS = "ticks"
+    SUMMARY = "summary"
+    GAPS = "gaps"
+    EVENTS = "events"
+    STEPS = "steps"
+    FILES = "files"
+    PROBLEMS = "problems"
+
+
+RAW = pa.schema([("sid", pa.int32()), ("time_ns", pa.int64()), ("value", pa.float64()), ("file", pa.int32())])
+
+ROLLUP = pa.schema(
+    [
+        ("sid", pa.int32()),
+        ("bin_ns", pa.int64()),
+        ("min", pa.float64()),
+        ("max", pa.float64()),
+        ("sum", pa.float64()),
+        ("count", pa.int32()),
+    ]
+)
+
+HISTOGRAM = pa.schema(
+    [
+        ("node", pa.int16()),
+        ("metric", pa.int8()),
+        ("chunk", pa.int64()),
+        ("value", pa.float64()),
+        ("count", pa.int64()),
+    ]
+)
+
+FILES = pa.schema(
+    [
+        ("file", pa.int32()),
+        ("path", pa.string()),
+        ("kind", pa.string()),
+        ("size", pa.int64()),
+        ("mtime_ns", pa.int64()),
+        ("rows", pa.int64()),
+        ("lost_rows", pa.int64()),
+    ]
+)
+
+PROBLEMS = pa.schema(
+    [
+        ("file_path", pa.string()),
+        ("line", pa.int64()),
+        ("message", pa.string()),
+        ("severity", pa.string()),
+        ("lost_rows", pa.int64()),
+    ]
+)
+
+GAPS = pa.schema([("node", pa.string()), ("start_ns", pa.int64()), ("end_ns", pa.int64()), ("spot", pa.bool_())])
+
+SUMMARY = pa.schema(
+    [
+        ("node", pa.string()),
+        ("metric", pa.string()),
+        ("unit", pa.string()),
+        ("max", pa.float64()),
+        ("p99", pa.float64()),
+        ("p95", pa.float64()),
+        ("p50", pa.float64()),
+        ("min", pa.float64()),
+        ("ticks", pa.int64()),
+    ]
+)
+
+STEPS = pa.schema(
+    [
+        ("node", pa.string()),
+        ("worker", pa.string()),
+        ("phase", pa.string()),
+        ("step", pa.int64()),
+        ("start_ns", pa.int64()),
+        ("duration_ns", pa.int64()),
+    ]
+)
