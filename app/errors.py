@@ -1,4 +1,4 @@
-"""From exceptions to words on the screen: what people can understand is said, anything else is logged and called internal.
+"""From exceptions to words on the screen: what people can understand is said, the rest is logged.
 
 No traceback, path or query ever reaches the page.
 """
@@ -33,6 +33,4 @@ def on_error(error: Exception) -> None:
     """Dash's handler for what a callback raised: a notice above the page; the callback's outputs stay as they are."""
     if not isinstance(error, InsightsError):
         log.error("callback failed", exc_info=error)
-    set_props(
-        NOTICE_ID, {"children": notices.failed(*explain(error), dismissible=True)}
-    )
+    set_props(NOTICE_ID, {"children": notices.failed(*explain(error), dismissible=True)})

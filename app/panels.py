@@ -7,6 +7,7 @@ in the panel's place.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
@@ -16,7 +17,9 @@ from dash.development.base_component import Component
 
 from app import urls
 from app.errors import INTERNAL, explain
+from app.page import local_path
 from components import notices
+from components.markup import attributes
 from components.panels import EmptyView, FigureView
 from data.errors import InsightsError, MissingTable
 from data.selection import Selection
@@ -39,9 +42,7 @@ class Request:
     search: str = ""
 
 
-def register_figure(
-    dash_app: Dash, panel_id: str, draw: Callable[[Request], FigureView | EmptyView]
-) -> None:
+def register_figure(dash_app: Dash, panel_id: str, draw: Callable[[Request], FigureView | EmptyView]) -> None:
     """Answer the requests of a `figure_panel` with `draw`."""
 
     @dash_app.callback(
@@ -67,9 +68,7 @@ def register_figure(
         return no_update, no_update, "", [], [view, marker]
 
 
-def register_content(
-    dash_app: Dash, panel_id: str, draw: Callable[[Request], Component | EmptyView]
-) -> None:
+def register_content(dash_app: Dash, panel_id: str, draw: Callable[[Request], Component | EmptyView]) -> None:
     """Answer the requests of a `content_panel` with `draw`."""
 
     @dash_app.callback(
@@ -89,30 +88,26 @@ def read_request(dash_app: Dash, data: Mapping[str, Any] | None) -> Request | No
     if not isinstance(data, Mapping):
         return None
     pathname, search = str(data.get("path", "")), str(data.get("search", ""))
-    address = urls.parse("/" + (dash_app.strip_relative_path(pathname) or ""), search)
+    address = urls.parse(local_path(dash_app, pathname), search)
     if not address.selection.job:
         return None
     return Request(
         selection=address.selection,
         width=_bounded(data.get("width"), 100, _MAX_WIDTH_PX, 1000),
         theme="light" if data.get("theme") == "light" else "dark",
-        offset_minutes=_bounded(
-            data.get("offset"), -_MAX_OFFSET_MINUTES, _MAX_OFFSET_MINUTES, 0
-        ),
+        offset_minutes=_bounded(data.get("offset"), -_MAX_OFFSET_MINUTES, _MAX_OFFSET_MINUTES, 0),
         query=dict(address.query),
         search=search,
     )
 
 
 def _bounded(value: object, low: int, high: int, default: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return default
     return int(min(max(value, low), high))
 
 
-def _answer(
-    draw: Callable[[Request], Any], request: Request, panel_id: str
-) -> FigureView | Component:
+def _answer(draw: Callable[[Request], Any], request: Request, panel_id: str) -> FigureView | Component:
     """The drawing, or a notice that says why there is none."""
     try:
         view = draw(request)
@@ -130,4 +125,4 @@ def _answer(
 
 def _marker(data: Mapping[str, Any] | None) -> Component:
     """An invisible sign that this request was answered; the browser takes the loading state away by it."""
-    return html.I(hidden=True, **{"data-answer": str((data or {}).get("serial", ""))})
+    return html.I(hidden=True, **attributes(data_answer=str((data or {}).get("serial", ""))))

@@ -1,51 +1,42 @@
-"""The router: a path to a page. It listens to the path only, so a zoom, which changes the query, never rebuilds a page."""
+"""The router: a path to a screen. It listens to the path only: a zoom changes the query and never rebuilds a page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import unquote
 
-from dash import Dash
+from dash import Dash, Input, Output, State, ctx, html, no_update
 from dash.development.base_component import Component
 
+from app import urls
+from app.conversion import State as Stage
+from app.errors import explain
+from app.page import AnyPage, JobPage, Page, address_of, local_path
+from app.pages import converting, first_run, not_found
+from app.services import Services, services
 from app.urls import Address
-from data.frames import JobHeader
+from components import notices, shell
+from components.shell import ShellId
+from data.errors import InsightsError, NotConverted, UnknownJob
+from data.queries import jobs
+from data.selection import Selection
 from data.store import Fetch
 
-Register = Callable[[Dash, Fetch], None]
-
 
 @dataclass(frozen=True)
-class Page:
-    """A page that belongs to no job: `layout(address)`."""
+class Screen:
+    """What the router puts on the page; `watch` asks the browser to look after running conversions."""
 
-    pattern: str
-    title: str
-    layout: Callable[[Address], Component]
-    register: Register
-
-
-@dataclass(frozen=True)
-class JobPage:
-    """A tab of a job: `layout(address, header)`; the router draws the job's header and tabs above it.
-
-    It is drawn only for a job that is in the store, so `header` is always known.
-    """
-
-    pattern: str
-    title: str
-    tab: str
-    layout: Callable[[Address, JobHeader], Component]
-    register: Register
+    main: Component
+    crumbs: Component | str = ""
+    age: Component | str = ""
+    watch: bool = False
 
 
-AnyPage = Page | JobPage
-
-
-def match(
-    pages: Sequence[AnyPage], pathname: str
-) -> tuple[AnyPage, dict[str, str]] | None:
+def match(pages: Sequence[AnyPage], pathname: str) -> tuple[AnyPage, dict[str, str]] | None:
     """The page of a path without prefix, and its path variables, decoded; None where there is no such page."""
     parts = _parts(pathname)
     for page in pages:
@@ -54,12 +45,139 @@ def match(
             continue
         pairs = list(zip(wanted, parts, strict=True))
         if all(want == part or want.startswith("<") for want, part in pairs):
-            return page, {
-                want.strip("<>"): unquote(part)
-                for want, part in pairs
-                if want.startswith("<")
-            }
+            return page, {want.strip("<>"): unquote(part) for want, part in pairs if want.startswith("<")}
     return None
+
+
+def register(dash_app: Dash, pages: Sequence[AnyPage], fetch: Fetch) -> None:
+    """Draw the screen of the path, and draw it again after a refresh."""
+    router = Router(dash_app, pages, fetch)
+
+    @dash_app.callback(
+        Output(ShellId.MAIN, "children"),
+        Output(ShellId.CRUMBS, "children"),
+        Output(ShellId.AGE, "children"),
+        Output(ShellId.WATCH, "disabled"),
+        Input(ShellId.URL, "pathname"),
+        Input(ShellId.REFRESHED, "data"),
+        State(ShellId.URL, "search"),
+    )
+    def show_screen(pathname: str | None, _refreshed: int | None, search: str | None) -> tuple[Any, ...]:
+        screen = router.screen(local_path(dash_app, pathname), search or "")
+        # the list of jobs refreshes itself in place, which keeps its scroll position
+        stay = ctx.triggered_id == ShellId.REFRESHED and isinstance(router.page(pathname), Page)
+        main = no_update if stay and router.has_jobs() else screen.main
+        return main, screen.crumbs, screen.age, not screen.watch
+
+
+class Router:
+    """Paths to screens, for one app."""
+
+    def __init__(self, dash_app: Dash, pages: Sequence[AnyPage], fetch: Fetch) -> None:
+        self._dash_app = dash_app
+        self._pages = pages
+        self._fetch = fetch
+
+    @property
+    def _services(self) -> Services:
+        return services(self._dash_app)
+
+    @property
+    def home(self) -> str:
+        """The address of the list of jobs, with the prefix."""
+        return address_of(self._dash_app, "/")
+
+    def page(self, pathname: str | None) -> AnyPage | None:
+        """The page of a path of the browser."""
+        found = match(self._pages, local_path(self._dash_app, pathname))
+        return found[0] if found else None
+
+    def has_jobs(self) -> bool:
+        """Whether there is any job to show."""
+        return bool(self._services.store.job_ids())
+
+    def screen(self, path: str, search: str) -> Screen:
+        """The screen of a path without prefix."""
+        found = match(self._pages, path) if path else None
+        if found is None:
+            return Screen(not_found.layout(self.home), shell.crumbs([("Jobs", self.home), ("Not found", "")]))
+        page, _variables = found
+        address = urls.parse(path, search)
+        if isinstance(page, JobPage):
+            return self._job_screen(page, address)
+        return self._page_screen(page, address)
+
+    def _page_screen(self, page: Page, address: Address) -> Screen:
+        store = self._services.store
+        if not self.has_jobs():
+            return Screen(first_run.layout(self._looked()), age=shell.age("listed", store.listed_ns))
+        return Screen(
+            page.layout(address),
+            shell.crumbs([(page.title, "")]),
+            shell.age("listed", store.listed_ns),
+            watch=bool(self._services.conversions.active()),
+        )
+
+    def _looked(self) -> list[tuple[str, str]]:
+        """The sources, each with the reason why it holds no job, as far as it is known."""
+        looked = []
+        for source in self._services.store.sources:
+            try:
+                source.jobs()
+                reason = ""
+            except InsightsError as error:
+                reason = " ".join(filter(None, (error.message, error.hint)))
+            looked.append((source.uri, reason))
+        return looked
+
+    def _job_screen(self, page: JobPage, address: Address) -> Screen:
+        job_id = address.selection.job
+        try:
+            header = self._fetch(jobs.header, Selection(job_id))
+        except NotConverted:
+            return self._converting_screen(job_id)
+        except UnknownJob:
+            return Screen(
+                not_found.layout(self.home, job_id=job_id), shell.crumbs([("Jobs", self.home), ("Not found", "")])
+            )
+        except InsightsError as error:
+            return Screen(notices.failed(*explain(error)), shell.crumbs([("Jobs", self.home), (job_id, "")]))
+        changed = self._services.store.changed(job_id)
+        head = shell.job_header(header, page.tab, self._tabs(job_id), changed=changed)
+        status = self._services.conversions.status(job_id)
+        main = html.Div(
+            [head, html.Div(id=ShellId.PROGRESS, className="jobs-progress"), page.layout(address, header)],
+            # a new key makes the browser build the page anew after a refresh, so that every panel asks again
+            key=f"{job_id}-{page.tab}-{header.version}-{time.time_ns()}",
+        )
+        age = (
+            shell.age("newest data", header.data_end_ns)
+            if header.status == "InProgress"
+            else shell.age("read", header.converted_ns)
+        )
+        steps = [("Jobs", self.home), (header.name, "")]
+        return Screen(main, shell.crumbs(steps), age, watch=status is not None and status.state.active)
+
+    def _converting_screen(self, job_id: str) -> Screen:
+        conversions = self._services.conversions
+        status = conversions.status(job_id)
+        if status is None or status.state is Stage.DONE:
+            conversions.request([job_id])
+            status = conversions.status(job_id)
+        job = self._services.store.job(job_id)
+        name = job.name if job is not None else job_id
+        return Screen(
+            converting.layout(name, status),
+            shell.crumbs([("Jobs", self.home), (name, "")]),
+            watch=status is not None and status.state.active,
+        )
+
+    def _tabs(self, job_id: str) -> dict[str, str]:
+        return {
+            page.tab: address_of(self._dash_app, urls.job_path(job_id, page.tab))
+            for page in self._pages
+            if isinstance(page, JobPage)
+        }
 
 
 def _parts(pathname: str) -> list[str]:

@@ -18,9 +18,7 @@ NODES: Final = "nodes"
 TABS: Final = (OVERVIEW, NODES)
 
 _JOB_PATH: Final = re.compile(r"^/jobs/(?P<job>[^/]+)(?:/(?P<tab>[^/]+))?/?$")
-_MILLISECONDS: Final = re.compile(
-    r"^(?P<sign>-?)(?P<whole>\d{1,13})(?:\.(?P<part>\d{1,6}))?$", re.ASCII
-)
+_MILLISECONDS: Final = re.compile(r"^(?P<sign>-?)(?P<whole>\d{1,13})(?:\.(?P<part>\d{1,6}))?$", re.ASCII)
 _NS_PER_MS: Final = 1_000_000
 _INT64_MAX: Final = 2**63 - 1
 
@@ -47,9 +45,7 @@ def parse(pathname: str, search: str) -> Address:
     job = unquote(found["job"]) if found else ""
     tab = (found["tab"] or OVERVIEW) if found else OVERVIEW
     pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True)
-    nodes = tuple(
-        dict.fromkeys(value for key, value in pairs if key == "node" and value)
-    )
+    nodes = tuple(dict.fromkeys(value for key, value in pairs if key == "node" and value))
     bounds = {key: value for key, value in pairs if key in ("from", "to")}
     rest = {key: value for key, value in pairs if key not in ("from", "to", "node")}
     window = _window(bounds.get("from", ""), bounds.get("to", ""))
@@ -89,9 +85,7 @@ def nanoseconds(text: str) -> int | None:
     found = _MILLISECONDS.match(text)
     if found is None:
         return None
-    time_ns = int(found["whole"]) * _NS_PER_MS + int(
-        (found["part"] or "").ljust(6, "0")
-    )
+    time_ns = int(found["whole"]) * _NS_PER_MS + int((found["part"] or "").ljust(6, "0"))
     if time_ns > _INT64_MAX:
         return None
     return -time_ns if found["sign"] else time_ns

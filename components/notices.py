@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dash import html
 from dash.development.base_component import Component
 
+from components.markup import attributes
+
 
 def empty(reason: str, hint: str = "") -> html.Div:
     """There is nothing to show here, and that is normal."""
@@ -29,15 +31,13 @@ def failed(message: str, hint: str = "", *, dismissible: bool = False) -> html.D
                 "Close",
                 className="button small",
                 type="button",
-                **{"data-action": "dismiss-notice"},
+                **attributes(data_action="dismiss-notice"),
             )
         )
     return html.Div(parts, className="notice notice-failed", role="alert")
 
 
-def information(
-    message: str, hint: str = "", *, actions: Sequence[Component] = ()
-) -> html.Div:
+def information(message: str, hint: str = "", *, actions: Sequence[Component] = ()) -> html.Div:
     """Something worth knowing that is no fault."""
     return html.Div(
         [html.P(message, className="notice-text"), *_hint(hint), *actions],
@@ -49,13 +49,11 @@ def progress_bar(percent: float | None, label: str) -> html.Div:
     """A bar from 0 to 100 percent; None is "under way, nobody knows how far"."""
     known = percent is not None
     value = min(max(percent or 0.0, 0.0), 100.0)
-    aria = {"aria-label": label, "aria-valuemin": "0", "aria-valuemax": "100"}
+    aria = attributes(aria_label=label, aria_valuemin="0", aria_valuemax="100")
     if known:
-        aria["aria-valuenow"] = f"{value:.0f}"
+        aria |= attributes(aria_valuenow=f"{value:.0f}")
     return html.Div(
-        html.Div(
-            className="progress-fill", style={"width": f"{value:.1f}%"} if known else {}
-        ),
+        html.Div(className="progress-fill", style={"width": f"{value:.1f}%"} if known else {}),
         className="progress" if known else "progress unknown",
         role="progressbar",
         **aria,

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Final, Literal
 
 import plotly.graph_objects as go
 from dash import dcc, html
 from dash.development.base_component import Component
+
+from components.markup import attributes
 
 Children = str | Component | Sequence[str | Component]
 
@@ -44,7 +46,7 @@ class LegendItem:
     mark: Literal["box", "band", "line", "dotted", "hatch"] = "line"
 
 
-GRAPH_CONFIG = {
+GRAPH_CONFIG: Final[Any] = {
     "displayModeBar": False,
     "doubleClick": False,
     "scrollZoom": False,
@@ -80,7 +82,7 @@ def figure_panel(
         ],
         className="chart",
         role="img",
-        **{"aria-label": title, "aria-describedby": f"{panel_id}-caption"},
+        **attributes(aria_label=title, aria_describedby=f"{panel_id}-caption"),
     )
     return _panel(
         panel_id,
@@ -134,23 +136,17 @@ def _panel(
     query_keys: Sequence[str] | None,
     min_height: int,
 ) -> html.Section:
-    attributes = {
-        "data-panel": panel_id,
-        "data-query-keys": "*" if query_keys is None else " ".join(query_keys),
-    }
-    if metric:
-        attributes["data-metric"] = metric
+    keys = "*" if query_keys is None else " ".join(query_keys)
     return html.Section(
         [dcc.Store(id=f"{panel_id}-request"), *parts],
         className="card panel loading wide" if wide else "card panel loading",
         style={"minHeight": f"{min_height + 44}px"},
-        **attributes,
+        **attributes(data_panel=panel_id, data_query_keys=keys),
+        **_metric(metric),
     )
 
 
-def _head(
-    panel_id: str, title: str, controls: Component | None, legend: Sequence[LegendItem]
-) -> html.Div:
+def _head(panel_id: str, title: str, controls: Component | None, legend: Sequence[LegendItem]) -> html.Div:
     """Title, note, and at the right the legend and the controls."""
     right: list[Component] = []
     if legend:
@@ -184,5 +180,5 @@ def legend_row(items: Sequence[LegendItem]) -> html.Div:
     )
 
 
-def _metric(metric: str) -> dict[str, str]:
-    return {"data-metric": metric} if metric else {}
+def _metric(metric: str) -> dict[str, Any]:
+    return attributes(data_metric=metric) if metric else {}

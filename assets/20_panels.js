@@ -1,0 +1,130 @@
+// Panels in view ask for their data: the request store of each is written when it comes into view and when the
+// address changes. A panel stays in its loading state until the answer to its newest request is on the screen.
+window.insights = window.insights || {};
+(function (insights) {
+  'use strict';
+  const visible = new Set(), sent = new Map(), known = new WeakSet(), attached = new WeakSet();
+  const FLUSH_MS = 30, PATIENCE_MS = 4000;
+  let serial = 0, timer = 0;
+
+  function relevantSearch(panel, search) {
+    const keys = panel.dataset.queryKeys;
+    const query = new URLSearchParams(search), kept = new URLSearchParams();
+    query.forEach(function (value, key) {
+      const always = key === 'from' || key === 'to' || key === 'node';
+      if (always || keys === '*' || (keys || '').split(' ').includes(key)) kept.append(key, value);
+    });
+    const text = kept.toString();
+    return text ? '?' + text : '';
+  }
+
+  function flush() {
+    clearTimeout(timer);
+    timer = setTimeout(function () {
+      visible.forEach(function (panel) {
+        if (panel.isConnected) ask(panel); else visible.delete(panel);
+      });
+    }, FLUSH_MS);
+  }
+
+  function ask(panel) {
+    const id = panel.dataset.panel;
+    const search = relevantSearch(panel, location.search);
+    const key = [location.pathname, search, insights.zone.offset(), Math.round(panel.clientWidth / 160)].join('|');
+    const before = sent.get(id);
+    if (before && before.panel === panel && before.key === key) return;
+    serial += 1;
+    sent.set(id, { key, serial, panel, answered: false });
+    panel.classList.add('loading');
+    dash_clientside.set_props(id + '-request', {
+      data: {
+        path: location.pathname, search, serial, width: panel.clientWidth,
+        theme: document.documentElement.dataset.theme, offset: insights.zone.offset(),
+      },
+    });
+  }
+
+  function answered(marker) {
+    const panel = marker.closest('[data-panel]');
+    const entry = panel && sent.get(panel.dataset.panel);
+    if (!entry || String(entry.serial) !== marker.dataset.answer) return;
+    entry.answered = true;
+    requestAnimationFrame(function () { requestAnimationFrame(function () { finish(panel); }); });
+    setTimeout(function () { finish(panel, true); }, PATIENCE_MS);
+  }
+
+  function finish(panel, anyway) {
+    const entry = sent.get(panel.dataset.panel);
+    if (!entry || !entry.answered) return;
+    const chart = panel.querySelector(':scope > .chart');
+    const empty = panel.querySelector(':scope > .panel-empty');
+    const graph = chart && chart.querySelector('.js-plotly-plot');
+    const drawn = graph && graph._fullData && graph._fullData.length > 0;
+    if (chart && !empty.hasChildNodes() && !drawn && !anyway) return;
+    panel.classList.remove('loading');
+    panel.classList.toggle('drawn', Boolean(drawn || !chart));
+  }
+
+  const observer = new IntersectionObserver(function (entries) {
+    entries.forEach(function (entry) {
+      if (entry.isIntersecting) visible.add(entry.target); else visible.delete(entry.target);
+    });
+    flush();
+  }, { rootMargin: '150px 0px' });
+
+  function meet(panel) {
+    if (known.has(panel)) return;
+    known.add(panel);
+    sent.delete(panel.dataset.panel);
+    observer.observe(panel);
+  }
+
+  function attach(graph) {
+    if (attached.has(graph) || typeof graph.on !== 'function') return;
+    attached.add(graph);
+    graph.on('plotly_afterplot', function () {
+      const panel = graph.closest('[data-panel]');
+      if (panel) finish(panel);
+    });
+    insights.graphAttached.forEach(function (listener) { listener(graph); });
+  }
+
+  function look(node) {
+    if (!(node instanceof Element)) return;
+    if (node.matches('[data-panel]')) meet(node);
+    if (node.matches('.js-plotly-plot')) attach(node);
+    if (node.matches('[data-answer]')) answered(node);
+    node.querySelectorAll('[data-panel]').forEach(meet);
+    node.querySelectorAll('.js-plotly-plot').forEach(attach);
+    node.querySelectorAll('[data-answer]').forEach(answered);
+    insights.elementAdded.forEach(function (listener) { listener(node); });
+  }
+
+  new MutationObserver(function (mutations) {
+    mutations.forEach(function (mutation) {
+      if (mutation.type === 'childList') mutation.addedNodes.forEach(look);
+      else if (mutation.attributeName === 'data-answer') answered(mutation.target);
+      else if (mutation.target.classList.contains('js-plotly-plot')) attach(mutation.target);
+    });
+  }).observe(document.documentElement, {
+    childList: true, subtree: true, attributes: true, attributeFilter: ['class', 'data-answer'],
+  });
+
+  let resizing = 0;
+  window.addEventListener('resize', function () {
+    clearTimeout(resizing);
+    resizing = setTimeout(flush, 300);
+  });
+
+  insights.graphAttached = [];
+  insights.elementAdded = [];
+  insights.panels = {
+    flush,
+    forget: function () { sent.clear(); },
+    graphs: function () { return Array.from(document.querySelectorAll('main .js-plotly-plot')).filter(function (graph) { return attached.has(graph); }); },
+    isTime: function (graph) { return Boolean(graph.layout && graph.layout.meta && graph.layout.meta.time); },
+    inView: function (graph) { return visible.has(graph.closest('[data-panel]')); },
+  };
+  document.addEventListener('DOMContentLoaded', function () { look(document.body); });
+  look(document.documentElement);
+})(window.insights);

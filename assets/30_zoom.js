@@ -1,0 +1,96 @@
+// Zoom: a drag on one chart over time moves all of them at once, then the address, then the data become finer.
+window.insights = window.insights || {};
+(function (insights) {
+  'use strict';
+  const address = insights.address;
+  let moving = 0, dragged = null;
+
+  // Plotly's dates are wall clock without a zone: "2020-12-04 22:39:20.1225".
+  function fromPlotly(value) {
+    const offset = BigInt(insights.zone.offset()) * 60000000000n;
+    if (typeof value === 'number') return BigInt(Math.round(value * 1000)) * 1000n - offset;
+    const found = /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?)?/.exec(value || '');
+    if (!found) return null;
+    const whole = Date.UTC(+found[1], +found[2] - 1, +found[3], +(found[4] || 0), +(found[5] || 0), +(found[6] || 0));
+    return BigInt(whole) * 1000000n + BigInt((found[7] || '').slice(0, 9).padEnd(9, '0')) - offset;
+  }
+
+  function toPlotly(ns) {
+    const shifted = ns + BigInt(insights.zone.offset()) * 60000000000n;
+    const text = new Date(Number(shifted / 1000000n)).toISOString();
+    return text.slice(0, 23).replace('T', ' ') + (shifted % 1000000n).toString().padStart(6, '0').slice(0, 3);
+  }
+
+  function rangeOf(event) {
+    for (const key of Object.keys(event)) {
+      const found = /^(xaxis\d*)\.range(\[0\])?$/.exec(key);
+      if (!found) continue;
+      const pair = found[2] ? [event[key], event[found[1] + '.range[1]']] : event[key];
+      const start = fromPlotly(pair[0]), end = fromPlotly(pair[1]);
+      if (start !== null && end !== null && end > start) return { start, end };
+    }
+    return null;
+  }
+
+  function moveCharts(win, except) {
+    const target = win || address.job();
+    if (!target) return;
+    const range = [toPlotly(target.start), toPlotly(target.end)];
+    insights.panels.graphs().forEach(function (graph) {
+      if (graph === except || !insights.panels.isTime(graph) || !insights.panels.inView(graph)) return;
+      moving += 1;
+      Promise.resolve(window.Plotly.relayout(graph, { 'xaxis.range': range }))
+        .catch(function () {}).then(function () { moving -= 1; });
+    });
+  }
+
+  function setWindow(win, except) {
+    address.setWindow(win);
+    moveCharts(win, except);
+    insights.shell.showWindow();
+  }
+
+  function onRelayout(graph, event) {
+    if (moving || !event || !insights.panels.isTime(graph)) return;
+    const range = rangeOf(event);
+    if (!range) return;
+    const win = address.cut(range, address.job());
+    dragged = win;
+    setWindow(win, null);
+  }
+
+  function onClick(event) {
+    const point = event && event.points && event.points[0];
+    const trace = point && point.data;
+    if (!trace || !trace.meta || !trace.meta.zoom || !Array.isArray(point.customdata)) return;
+    try {
+      const start = BigInt(point.customdata[0]), end = BigInt(point.customdata[1]);
+      if (end > start) setWindow(address.clamp({ start, end }, address.job()), null);
+    } catch (error) { /* not a pair of integers: nothing to zoom to */ }
+  }
+
+  insights.graphAttached.push(function (graph) {
+    graph.on('plotly_relayout', function (event) { onRelayout(graph, event); });
+    graph.on('plotly_doubleclick', function () { if (insights.panels.isTime(graph)) setWindow(null, null); });
+    graph.on('plotly_click', onClick);
+  });
+
+  function change(compute) {
+    const whole = address.job();
+    if (!whole || !insights.panels.graphs().some(insights.panels.isTime)) return false;
+    const current = address.currentWindow() || whole;
+    setWindow(address.clamp(compute(current), whole), null);
+    return true;
+  }
+
+  insights.zoom = {
+    fromPlotly, toPlotly, rangeOf, setWindow, moveCharts,
+    zoomIn: function () { return change(function (w) { const q = (w.end - w.start) / 4n; return { start: w.start + q, end: w.end - q }; }); },
+    zoomOut: function () { return change(function (w) { const h = (w.end - w.start) / 2n; return { start: w.start - h, end: w.end + h }; }); },
+    earlier: function () { return change(function (w) { const q = (w.end - w.start) / 4n; return { start: w.start - q, end: w.end - q }; }); },
+    later: function () { return change(function (w) { const q = (w.end - w.start) / 4n; return { start: w.start + q, end: w.end + q }; }); },
+    reset: function () { if (address.job()) setWindow(null, null); return Boolean(address.job()); },
+    fit: function () { if (address.job() && dragged) setWindow(dragged, null); return Boolean(dragged); },
+    forget: function () { dragged = null; },
+  };
+})(window.insights);
