@@ -64,10 +64,10 @@ def start_value(value: object) -> int | None:
 
 def to_ns(value: object) -> int | None:
     """Microseconds as JSON gives them, as whole nanoseconds; None for what is no number or out of range."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+    if type(value) is int:  # the common case; True and False are no numbers here
+        return value * 1000 if -MOST_US <= value <= MOST_US else None
+    if not isinstance(value, float | Decimal | str):
         return None
-    if isinstance(value, int):
-        return value * 1000 if abs(value) <= MOST_US else None
     try:
         number = Decimal(value)
     except ArithmeticError:
@@ -84,9 +84,7 @@ def to_number(value: object) -> int:
         value = int(text) if text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 20 else None
     elif isinstance(value, Decimal) and value.is_finite() and abs(value) < _INT64 and value == int(value):
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        return NO_NUMBER
-    return value if -_INT64 <= value < _INT64 else NO_NUMBER
+    return value if type(value) is int and -_INT64 <= value < _INT64 else NO_NUMBER
 
 
 def plain_text(value: object) -> str:
@@ -100,6 +98,13 @@ def plain_text(value: object) -> str:
 def _lane(event: dict[str, Any]) -> str | None:
     pid = event.get("pid")
     return None if pid is None else str(pid)
+
+
+def _thread(event: dict[str, Any], args: dict[str, Any]) -> int:
+    for value in (args.get("thread_id"), args.get("tid"), event.get("tid")):
+        if value is not None and (number := to_number(value)) != NO_NUMBER:
+            return number
+    return NO_NUMBER
 
 
 class _Reading:
@@ -169,8 +174,7 @@ class _Reading:
         out.duration_ns.append(duration_ns)
         out.steps.append(to_number(args.get("step_num")))
         out.processes.append(to_number(args.get("pid")))
-        threads = (args.get("thread_id"), args.get("tid"), event.get("tid"))
-        out.threads.append(next((n for n in map(to_number, threads) if n != NO_NUMBER), NO_NUMBER))
+        out.threads.append(_thread(event, args))
         return None
 
     def _reject(self, line: int, reason: str) -> None:
