@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from data.answers import Answer, Malformed
-from data.readers.problem import Problem
+from data.problem import Problem
 
 LARGEST_BYTES = 1 << 20
 FILE_NAME = "training-job.json"

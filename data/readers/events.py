@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
-from data.readers.problem import Problem
+from data.problem import Problem
 from data.sources import SourceFile
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())

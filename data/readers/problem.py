@@ -1,19 +1,7 @@
-"""What a reader could not read, in words for the person who owns the file."""
+"""What a reader could not read: the class lives in `data.problem`, because facts and queries speak of it too."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from data.problem import Problem, Severity
 
-Severity = Literal["note", "warning", "error"]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing that is wrong with a file."""
-
-    file: str  # relative to the job's folder
-    line: int | None  # 1-based; None where the whole file is meant
-    message: str
-    severity: Severity
-    lost_rows: int = 0  # records destroyed by damage; a whole record that makes no sense is counted in the message
+__all__ = ["Problem", "Severity"]

@@ -16,9 +16,9 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from data.problem import Problem
 from data.readers.copies import find_copies
 from data.readers.events import EVENT_SCHEMA, EventBatch, EventPaths, EventReader, FileEvents, split_node_id
-from data.readers.problem import Problem
 from data.readers.trace_bulk import read_in_bulk
 from data.readers.trace_careful import read_carefully
 from data.sources import FileKind, SourceFile

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from data.problem import Problem
 from data.readers.events import NO_NUMBER, NO_PHASE
-from data.readers.problem import Problem
 from data.readers.trace_scan import Damage, scan
 
 MOST_REPORTED = 20  # damaged places named one by one, per file

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from data.readers.problem import Severity
+from data.problem import Severity
 
 CHUNK_BYTES = 1 << 20
 LONGEST_EVENT = 32 << 20  # characters; longer ones are given up

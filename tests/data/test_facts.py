@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.facts import InstanceGroup, TrainingJob, framework_of, parse_training_job, status_of
-from data.readers.problem import Problem
+from data.problem import Problem
 
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/tensorflow-training:2.3.1-gpu-py37-cu110-ubuntu18.04"
 ANSWER: dict[str, Any] = {
