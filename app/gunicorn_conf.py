@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import structlog
+
 from app.logs import GunicornLogger, configure
 from app.settings import load
 
@@ -32,4 +34,4 @@ def post_worker_init(worker: Any) -> None:
             sys.stdout.write(f"Debugger Insights is ready: {_settings.url}  (Ctrl+C stops it)\n")
             sys.stdout.flush()
         else:
-            worker.log.warning("ready at %s", _settings.url)
+            structlog.get_logger("server").info("ready", url=_settings.url)

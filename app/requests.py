@@ -11,6 +11,7 @@ from typing import Any
 
 import structlog
 from dash import Dash
+from dash.exceptions import DependencyException, InvalidResourceError
 from flask import Response, request
 from werkzeug.exceptions import HTTPException
 
@@ -21,7 +22,10 @@ def guard(dash_app: Dash) -> None:
     dispatch = dash_app.server.view_functions[endpoint]
 
     def checked_dispatch() -> Any:
-        reason = malformed(dash_app.callback_map, request.get_json())
+        try:
+            reason = malformed(dash_app.callback_map, request.get_json())
+        except RecursionError:
+            reason = "The request is nested too deeply."
         if reason:
             return Response(f"{reason}\n", 400, mimetype="text/plain")
         return dispatch()
@@ -32,7 +36,12 @@ def guard(dash_app: Dash) -> None:
         structlog.get_logger("requests").error("request failed", path=request.path, exc_info=error)
         return Response("Internal error. The server's log has the details.\n", 500, mimetype="text/plain")
 
+    def no_such_file(_error: Exception) -> Response:
+        return Response("There is no such file.\n", 404, mimetype="text/plain")
+
     dash_app.server.view_functions[endpoint] = checked_dispatch
+    dash_app.server.register_error_handler(DependencyException, no_such_file)
+    dash_app.server.register_error_handler(InvalidResourceError, no_such_file)
     dash_app.server.register_error_handler(Exception, internal_error)
 
 
