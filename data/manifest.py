@@ -62,7 +62,7 @@ class Manifest(_Entry):
     events: int
     steps: int
     step_phases: tuple[str, ...]
-    step_nodes: tuple[str, ...]
+    step_groups: tuple[tuple[str, str], ...]  # (phase, node), training first, nodes in natural order
     files: int
     raw_bytes: int
     duplicates: int

@@ -81,6 +81,7 @@ FILES = pa.schema(
         ("mtime_ns", pa.int64()),
         ("rows", pa.int64()),
         ("lost_rows", pa.int64()),
+        ("copy_of", pa.string()),  # the path of the file that this one repeats byte for byte, "" for most
     ]
 )
 
@@ -112,9 +113,8 @@ SUMMARY = pa.schema(
 
 STEPS = pa.schema(
     [
-        ("node", pa.string()),
+        ("group", pa.int16()),  # position in the manifest's step_groups: phase and node
         ("worker", pa.string()),
-        ("phase", pa.string()),
         ("step", pa.int64()),
         ("start_ns", pa.int64()),
         ("duration_ns", pa.int64()),

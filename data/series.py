@@ -75,7 +75,7 @@ class Series:
 
     @property
     def metric(self) -> str:
-        return self.dimension if self.by_device else self.name or self.dimension
+        return (self.dimension if self.by_device else self.name or self.dimension) or self.type
 
     @property
     def device(self) -> str:

@@ -34,7 +34,13 @@ def main() -> int:
         _say({"error": error.message, "hint": error.hint, "kind": type(error).__name__})
         return 1
     except MemoryError:
-        _say({"error": "The job needs more memory than a conversion may use.", "hint": "Raise INSIGHTS_CONVERT_MEMORY_MB.", "kind": "StoreError"})
+        _say(
+            {
+                "error": "The job needs more memory than a conversion may use.",
+                "hint": "Raise INSIGHTS_CONVERT_MEMORY_MB.",
+                "kind": "StoreError",
+            }
+        )
         return 1
     except OSError as error:
         _say({"error": f"The store or a file could not be used: {error.strerror}.", "hint": "", "kind": "StoreError"})

@@ -143,9 +143,7 @@ def _record_groups(stamps: pa.Table, time_us: NDArray[np.int64], begin: NDArray[
     """The stamps inside each tick with what the original's rules ask of them, as lists."""
     offsets = pa.array(np.append(begin, len(stamps)).astype(np.int32))
     groups = {"stamp_ns": pa.array(time_us * 1000)}
-    groups |= {
-        f"stamp_{name}": stamps.column(name).combine_chunks() for name in ("cpu_max", "io_wait_max", "gpu_min")
-    }
+    groups |= {f"stamp_{name}": stamps.column(name).combine_chunks() for name in ("cpu_max", "io_wait_max", "gpu_min")}
     return {name: pa.ListArray.from_arrays(offsets, values) for name, values in groups.items()}
 
 

@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 from data import schema
 from data.convert.tables import write_table
 from data.names import natural_key
+from data.problem import Problem
+from data.readers.copies import find_copies
 from data.readers.events import EVENT_SCHEMA, EventReader
 from data.sources import SourceFile
 
@@ -33,7 +35,7 @@ class EventTotals:
     events: int = 0
     steps: int = 0
     step_phases: tuple[str, ...] = ()
-    step_nodes: tuple[str, ...] = ()
+    step_groups: tuple[tuple[str, str], ...] = ()
     start_ns: int = 0
     end_ns: int = 0
 
@@ -42,8 +44,7 @@ def convert_events(run: Conversion, readers: Sequence[EventReader]) -> EventTota
     """Reads the event files of all readers and writes the event and step tables."""
     tables = list(_kept(run))
     for reader in readers:
-        mine = [(file_id, file) for file_id, file in run.to_read if reader.matches(file)]
-        for batch in _batches(mine):
+        for batch in _batches(_without_copies(run, reader)):
             read = reader.read(run.db, [(file, run.job.local_path(file.path)) for _, file in batch])
             ids = pa.array([file_id for file_id, _ in batch], pa.int32())
             at = read.table.schema.get_field_index("file")
@@ -54,6 +55,21 @@ def convert_events(run: Conversion, readers: Sequence[EventReader]) -> EventTota
     if not any(len(table) for table in tables):
         return EventTotals()
     return _write(run.folder, pa.concat_tables([_plain(table) for table in tables]))
+
+
+def _without_copies(run: Conversion, reader: EventReader) -> list[tuple[int, SourceFile]]:
+    """The reader's new and changed files that do not repeat another file byte for byte."""
+    mine = [(file_id, file) for file_id, file in run.to_read if reader.matches(file)]
+    sizes = {file.size for _, file in mine}
+    known = [state.file for state in run.unchanged.values() if not state.copy_of and state.file.size in sizes]
+    files = [file for file in known if reader.matches(file)] + [file for _, file in mine]
+    copies = find_copies([(file, run.job.local_path(file.path)) for file in files])
+    ids = {file.path: file_id for file_id, file in mine}
+    for at, original in copies.items():
+        copy, first = files[at].path, files[original].path
+        run.copy_of[ids[copy]] = first
+        run.problems.append(Problem(copy, None, f"this file is an exact copy of {first} and was left out", "note"))
+    return [item for item in mine if item[0] not in run.copy_of]
 
 
 def _batches(files: Sequence[tuple[int, SourceFile]]) -> Iterator[list[tuple[int, SourceFile]]]:
@@ -80,9 +96,7 @@ def _kept(run: Conversion) -> Iterator[pa.Table]:
 
 def _plain(table: pa.Table) -> pa.Table:
     """Text columns without dictionaries: those of different files would not fit together."""
-    fields = [
-        pa.field(one.name, pa.string() if pa.types.is_dictionary(one.type) else one.type) for one in EVENT_SCHEMA
-    ]
+    fields = [pa.field(one.name, pa.string() if pa.types.is_dictionary(one.type) else one.type) for one in EVENT_SCHEMA]
     return table.select(EVENT_SCHEMA.names).cast(pa.schema(fields))
 
 
@@ -95,10 +109,13 @@ def _write(folder: Path, events: pa.Table) -> EventTotals:
     )
     steps = events.filter(is_step)
     in_lane = pc.starts_with(steps.column("phase"), STEP_PREFIX)
-    phase = pc.if_else(in_lane, steps.column("phase"), steps.column("name"))
+    phases = pc.if_else(in_lane, steps.column("phase"), steps.column("name")).to_pylist()
+    pairs = list(zip(phases, steps.column("node").to_pylist(), strict=True))
+    groups = tuple(sorted(set(pairs), key=lambda pair: (_phase_order(pair[0]), natural_key(pair[1]), pair[1])))
+    number = {pair: at for at, pair in enumerate(groups)}
     table = pa.table(
-        [steps.column("node"), steps.column("worker"), phase]
-        + [steps.column(name) for name in ("step", "start_ns", "duration_ns")],
+        [[number[pair] for pair in pairs]]
+        + [steps.column(name) for name in ("worker", "step", "start_ns", "duration_ns")],
         schema=schema.STEPS,
     )
     if len(table):
@@ -107,8 +124,8 @@ def _write(folder: Path, events: pa.Table) -> EventTotals:
     return EventTotals(
         events=len(events),
         steps=len(table),
-        step_phases=tuple(sorted(pc.unique(phase).to_pylist(), key=_phase_order)),
-        step_nodes=tuple(sorted(pc.unique(table.column("node")).to_pylist(), key=natural_key)),
+        step_phases=tuple(dict.fromkeys(phase for phase, _ in groups)),
+        step_groups=groups,
         start_ns=pc.min(events.column("start_ns")).as_py(),
         end_ns=pc.max(ends).as_py(),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import duckdb
@@ -26,10 +26,12 @@ from data.convert.versions import check_space, current_version, new_version, pub
 from data.errors import SourceError, StoreError
 from data.manifest import MANIFEST, Manifest, NodeEntry, part_file, read_manifest
 from data.readers import READERS
-from data.readers.problem import Problem
+from data.problem import Problem
 from data.readers.sagemaker_system import Catalog
 from data.series import Metric, Series, sorted_series
 from data.sources import FileKind, SourceFile, SourceJob
+
+_DATA_KINDS = (FileKind.SYSTEM, FileKind.PYTHONTIMELINE, FileKind.MODEL_TIMELINE)
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class FileState:
     file_id: int
     file: SourceFile
     rows: int = 0
+    copy_of: str = ""
 
 
 @dataclass
@@ -59,6 +62,7 @@ class Conversion:
     gone: set[int] = field(default_factory=set)  # ids of files removed or about to be read again
     problems: list[Problem] = field(default_factory=list)
     rows_of: dict[int, int] = field(default_factory=dict)
+    copy_of: dict[int, str] = field(default_factory=dict)
     bytes_done: int = 0
     files_done: int = 0
 
@@ -92,6 +96,11 @@ def convert_job(
         previous, previous_folder = _previous(folder)
         stored = _stored_files(previous_folder) if previous_folder else {}
         files = [file for file in listing.files if file.kind is not FileKind.OTHER]
+        if not any(file.kind in _DATA_KINDS for file in files):
+            raise SourceError(
+                f"{job.name} has no profiler data: no system metrics and no framework events under profiler-output.",
+                "The profiler may have been switched off for this job, or its output was not copied along.",
+            )
         if previous and _same(files, stored):
             return previous
         with new_version(folder) as (version, aside), _database(memory_limit_mb) as db:
@@ -132,6 +141,7 @@ def _stored_files(folder: Path) -> dict[str, FileState]:
             row["file"],
             SourceFile(row["path"], row["size"], row["mtime_ns"], FileKind(row["kind"]), "", 0),
             row["rows"],
+            row["copy_of"],
         )
         for row in table
     }
@@ -146,7 +156,10 @@ def _same(files: Sequence[SourceFile], stored: dict[str, FileState]) -> bool:
 
 
 def _plan(run: Conversion, files: Sequence[SourceFile], stored: dict[str, FileState]) -> None:
-    """Decides which files are read. A changed file of a part with dropped duplicates brings the other files along."""
+    """Decides which files are read.
+
+    A file that changed or went away brings those along whose rows were dropped because it had the same ones.
+    """
     present = {file.path: file for file in files}
     changed = {path for path, file in present.items() if path in stored and _unlike(file, stored[path])}
     removed = {path for path in stored if path not in present}
@@ -160,7 +173,8 @@ def _plan(run: Conversion, files: Sequence[SourceFile], stored: dict[str, FileSt
             if part.duplicates and touched.intersection(part.duplicate_files)
             for one in part.duplicate_files
             if by_id.get(one) in present
-        } - changed
+        } | {path for path, state in stored.items() if state.copy_of in changed | removed and path in present}
+        more -= changed
         if not more:
             break
         changed |= more
@@ -168,7 +182,7 @@ def _plan(run: Conversion, files: Sequence[SourceFile], stored: dict[str, FileSt
     run.gone = {stored[path].file_id for path in changed | removed}
     for path, file in present.items():
         if path in stored and path not in changed:
-            run.unchanged[path] = FileState(stored[path].file_id, file, stored[path].rows)
+            run.unchanged[path] = replace(stored[path], file=file)
         else:
             run.to_read.append((next_id, file))
             next_id += 1
@@ -307,7 +321,8 @@ def _finish(
     events: EventTotals,
 ) -> Manifest:
     training_job = _training_job(run)
-    states = [*run.unchanged.values(), *(FileState(i, f, run.rows_of.get(i, 0)) for i, f in run.to_read)]
+    read = (FileState(i, file, run.rows_of.get(i, 0), run.copy_of.get(i, "")) for i, file in run.to_read)
+    states = [*run.unchanged.values(), *read]
     states.sort(key=lambda state: state.file.path)
     _keep_old_problems(run)
     run.problems.sort(key=lambda one: (one.file, one.line or 0, one.message))
@@ -319,11 +334,6 @@ def _finish(
     rows = sum(entry.rows for entry in entries)
     starts = [time_ns for time_ns in (system_start, events.start_ns) if time_ns]
     problems = [one for one in run.problems if one.severity != "note"]
-    if not rows and not events.events and not kinds & {FileKind.SYSTEM, FileKind.PYTHONTIMELINE, FileKind.MODEL_TIMELINE}:
-        raise SourceError(
-            f"{run.job.name} has no profiler data: no profiler-output with system metrics or framework events was found.",
-            "The profiler may have been switched off for this job, or its output was not copied.",
-        )
     return Manifest(
         schema_version=schema.SCHEMA_VERSION,
         version=run.version,
@@ -347,7 +357,7 @@ def _finish(
         events=events.events,
         steps=events.steps,
         step_phases=events.step_phases,
-        step_nodes=events.step_nodes,
+        step_groups=events.step_groups,
         files=len(states),
         raw_bytes=sum(state.file.size for state in states),
         duplicates=sum(entry.duplicates for entry in entries),
@@ -405,6 +415,7 @@ def _write_files(run: Conversion, states: Sequence[FileState]) -> None:
             [state.file.mtime_ns for state in states],
             [state.rows for state in states],
             [lost.get(state.file.path, 0) for state in states],
+            [state.copy_of for state in states],
         ],
         schema=schema.FILES,
     )

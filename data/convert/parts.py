@@ -259,9 +259,7 @@ def _device_histogram(at: NDArray[np.int64], value: NDArray[np.float64], size: i
     return pa.FixedSizeListArray.from_arrays(pa.array(counts, pa.int32()), schema.HISTOGRAM_BINS)
 
 
-def _device_lists(
-    at: NDArray[np.int64], device: NDArray[np.int16], value: NDArray[np.float64], size: int
-) -> pa.Array:
+def _device_lists(at: NDArray[np.int64], device: NDArray[np.int16], value: NDArray[np.float64], size: int) -> pa.Array:
     """Per stamp the values by device, NaN where a device has none; an empty list where no device has one."""
     if not len(at):
         return pa.ListArray.from_arrays(np.zeros(size + 1, np.int32), pa.array([], pa.float64()))

@@ -71,9 +71,7 @@ def convert(
     _judge(job, child.returncode, answer)
 
 
-def _follow(
-    child: subprocess.Popen[str], report: Report, cancelled: Callable[[], bool]
-) -> dict[str, str] | None:
+def _follow(child: subprocess.Popen[str], report: Report, cancelled: Callable[[], bool]) -> dict[str, str] | None:
     """Passes progress on until the child has said how it ended; None where it did not."""
     assert child.stdout
     answer: dict[str, str] | None = None

@@ -15,7 +15,7 @@ from data.convert import parts
 from data.convert.tables import write_table
 from data.manifest import PartEntry, part_file
 from data.readers import sagemaker_system
-from data.readers.problem import Problem
+from data.problem import Problem
 from data.readers.sagemaker_system import Catalog, SystemRows
 from data.series import Series, sorted_series
 from data.sources import SourceFile

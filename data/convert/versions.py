@@ -1,9 +1,9 @@
 """Versions of a stored job: written aside, switched in one step, and never half there.
 
-    <store>/jobs/<job id>/current          the name of the version that is valid
-    <store>/jobs/<job id>/<version>/       its manifest and tables
-    <store>/jobs/<job id>/writing-*/       a conversion under way; a left one is swept by the next conversion
-    <store>/jobs/<job id>/lock             held by the one process that writes
+<store>/jobs/<job id>/current          the name of the version that is valid
+<store>/jobs/<job id>/<version>/       its manifest and tables
+<store>/jobs/<job id>/writing-*/       a conversion under way; a left one is swept by the next conversion
+<store>/jobs/<job id>/lock             held by the one process that writes
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from data.frames import (
 from data.manifest import Manifest
 from data.names import natural_key
 from data.queries.bins import selected_nodes
-from data.readers.problem import Problem
+from data.problem import Problem
 from data.selection import Selection
 from data.store import Database, StoredJob
 
@@ -33,9 +33,7 @@ _REAL = {"billed_s", "gpu_p95", "cpu_p95"}
 _SEARCHED = ("name", "status", "instances", "source")
 
 
-def job_list(
-    db: Database, search: str, sort: tuple[tuple[str, str], ...], start: int, stop: int
-) -> JobListPage:
+def job_list(db: Database, search: str, sort: tuple[tuple[str, str], ...], start: int, stop: int) -> JobListPage:
     """Rows start to stop of the jobs that contain the words; unknown values sort last, ties by id."""
     rows = _all_rows(db)
     for word in search.casefold().split():
@@ -79,7 +77,7 @@ def header(db: Database, selection: Selection) -> JobHeader:
         source=manifest.source,
         instances=described.instances if described else "",
         framework=described.framework if described else "",
-        nodes=tuple(node.name for node in manifest.nodes) or manifest.step_nodes,
+        nodes=_node_names(manifest),
         start_ns=manifest.start_ns,
         end_ns=manifest.end_ns,
         interval_ns=intervals[len(intervals) // 2] if intervals else 0,
@@ -106,11 +104,15 @@ def times(db: Database, selection: Selection) -> JobTimes:
     end = manifest.system_end_ns or manifest.end_ns
     loop = _loop(db, stored)
     duration = end - start
-    parts = {"initialization": None, "loop": None, "finalization": None} if loop is None else {
-        "initialization": loop[0] - start,
-        "loop": loop[1] - loop[0],
-        "finalization": abs(end - loop[1]),
-    }
+    parts = (
+        {"initialization": None, "loop": None, "finalization": None}
+        if loop is None
+        else {
+            "initialization": loop[0] - start,
+            "loop": loop[1] - loop[0],
+            "finalization": abs(end - loop[1]),
+        }
+    )
     percents = {
         name: None if value is None or not duration else value / duration * 100 for name, value in parts.items()
     }
@@ -140,7 +142,9 @@ def gaps(db: Database, selection: Selection) -> Gaps:
     path = stored.folder / "gaps.parquet"
     if not path.exists():
         return Gaps(pd.DataFrame(columns=list(GAPS_COLUMNS)))
-    frame = db.frame("select node, start_ns, end_ns, spot from read_parquet($files) order by start_ns", files=[str(path)])
+    frame = db.frame(
+        "select node, start_ns, end_ns, spot from read_parquet($files) order by start_ns", files=[str(path)]
+    )
     return Gaps(frame[frame["node"].isin(selected_nodes(stored, selection))].reset_index(drop=True))
 
 
@@ -165,9 +169,11 @@ def _loop(db: Database, stored: StoredJob) -> tuple[int, int, int] | None:
         return None
     found = db.columns(
         "select min(start_ns) as start, max(start_ns + duration_ns) as end, arg_min(step, start_ns) as first,"
-        " min(start_ns) filter (where step = 0 and (phase like '%TRAIN' or phase like '%GLOBAL')) as zero"
-        " from read_parquet($files)",
+        ' min(start_ns) filter (where step = 0 and "group" = any($training)) as zero from read_parquet($files)',
         files=[str(path)],
+        training=[
+            at for at, (phase, _) in enumerate(stored.manifest.step_groups) if phase.endswith(("TRAIN", "GLOBAL"))
+        ],
     )
     zero = found["zero"][0]
     if zero is not None and not pd.isna(zero):
@@ -186,6 +192,12 @@ def _spot_gaps(db: Database, stored: StoredJob) -> tuple[tuple[int, int], ...]:
         else:
             found.append((int(start), int(end)))
     return tuple(found)
+
+
+def _node_names(manifest: Manifest) -> tuple[str, ...]:
+    """The nodes of the system metrics; of the steps where there are none."""
+    measured = tuple(node.name for node in manifest.nodes)
+    return measured or tuple(dict.fromkeys(node for _, node in manifest.step_groups))
 
 
 def _described(manifest: Manifest) -> TrainingJob | None:
@@ -213,7 +225,14 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
     """A job as a row; what is not known without converting it is None."""
     listed = db.store.job(job_id)
     row: dict[str, Any] = dict.fromkeys(JOB_LIST_COLUMNS)
-    row |= {"job_id": job_id, "status": "Unknown", "status_detail": "", "state_detail": "", "instances": "", "gpu_trend": ()}
+    row |= {
+        "job_id": job_id,
+        "status": "Unknown",
+        "status_detail": "",
+        "state_detail": "",
+        "instances": "",
+        "gpu_trend": (),
+    }
     if listed is not None:
         row |= {"name": listed.name, "source": listed.source}
     try:
@@ -238,7 +257,7 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
         "duration_ns": end - start if start else None,
         "billed_s": described.billable_s if described else None,
         "instances": described.instances if described else "",
-        "nodes": len(manifest.nodes) or len(manifest.step_nodes) or None,
+        "nodes": len(_node_names(manifest)) or None,
         "gpus": sum(node.gpus for node in manifest.nodes),
         "gpu_p95": manifest.gpu_p95,
         "cpu_p95": manifest.cpu_p95,
@@ -252,5 +271,7 @@ def _sort(rows: list[dict[str, Any]], column: str, descending: bool) -> None:
     """Sorts in place and keeps the order of equals; None stays last in both directions."""
     known = [row for row in rows if row[column] is not None and row[column] != ""]
     unknown = [row for row in rows if row[column] is None or row[column] == ""]
-    known.sort(key=lambda row: natural_key(row[column]) if isinstance(row[column], str) else row[column], reverse=descending)
+    known.sort(
+        key=lambda row: natural_key(row[column]) if isinstance(row[column], str) else row[column], reverse=descending
+    )
     rows[:] = known + unknown

@@ -57,9 +57,7 @@ def usage_summary(db: Database, selection: Selection) -> UsageSummary:
     stored = db.job(selection.job)
     nodes = selected_nodes(stored, selection)
     if selection.window is None:
-        frame = db.frame(
-            "select * from read_parquet($files)", files=[stored.file("summary.parquet", _NO_SYSTEM)]
-        )
+        frame = db.frame("select * from read_parquet($files)", files=[stored.file("summary.parquet", _NO_SYSTEM)])
         return UsageSummary(frame[frame["node"].isin(nodes)].reset_index(drop=True))
     positions = {node.name: at for at, node in enumerate(stored.manifest.nodes)}
     ticks = db.frame(
@@ -120,7 +118,7 @@ def over_time(db: Database, selection: Selection, metric: LineMetric, by: Groupi
     made = grid(db, stored, at, window, total_rows, len(series))
     owner = np.array([position[key] for key in keys])
     summed = unit != "%"
-    mean, low, high = (_merged(made, owner, len(groups), summed))
+    mean, low, high = _merged(made, owner, len(groups), summed)
     return OverTime(
         metric=metric,
         unit=unit,
@@ -380,9 +378,7 @@ def _merged(
     return mean.astype(np.float32), low.astype(np.float32), high.astype(np.float32)
 
 
-def _peak(
-    db: Database, stored: StoredJob, series: pd.DataFrame, window: Window, nodes: tuple[str, ...]
-) -> Peak | None:
+def _peak(db: Database, stored: StoredJob, series: pd.DataFrame, window: Window, nodes: tuple[str, ...]) -> Peak | None:
     """The highest sample: found in the finest stored bins first, then among the raw rows of that bin."""
     first, last = int(series["sid"].min()), int(series["sid"].max())
     wanted = np.zeros(len(stored.series()), bool)

@@ -20,7 +20,7 @@ import orjson
 from numpy.typing import NDArray
 
 from data.readers.paths import literal_pattern
-from data.readers.problem import Problem
+from data.problem import Problem
 from data.series import Series
 from data.sources import SourceFile
 
@@ -110,9 +110,7 @@ class SystemBatch:
     problems: tuple[Problem, ...]
 
 
-def read(
-    db: duckdb.DuckDBPyConnection, files: Sequence[tuple[SourceFile, str]], catalog: Catalog
-) -> SystemBatch:
+def read(db: duckdb.DuckDBPyConnection, files: Sequence[tuple[SourceFile, str]], catalog: Catalog) -> SystemBatch:
     """Reads a batch of files (with their absolute paths); new series are added to the catalog."""
     filled = [(at, file, path) for at, (file, path) in enumerate(files) if file.size > 0]
     if not filled:
@@ -149,9 +147,7 @@ def _fast(
     return SystemRows(rows.sid, rows.time_us, rows.value, positions[rows.file]), positions[suspects].tolist()
 
 
-def _query(
-    db: duckdb.DuckDBPyConnection, filled: list[tuple[int, SourceFile, str]], catalog: Catalog
-) -> SystemRows:
+def _query(db: duckdb.DuckDBPyConnection, filled: list[tuple[int, SourceFile, str]], catalog: Catalog) -> SystemRows:
     paths = [literal_pattern(path) for _, _, path in filled]
     if not catalog.series:
         _learn(db, paths[:1], catalog)
@@ -167,7 +163,7 @@ def _learn(db: duckdb.DuckDBPyConnection, paths: list[str], catalog: Catalog) ->
     """Adds the series of some files to the catalog; whether there was a new one."""
     before = len(catalog.series)
     for node, kind, name, dimension in db.execute(_NEW_SERIES, {"paths": paths}).fetchall():
-        if node and (name or dimension):
+        if node and (name or dimension or kind):
             catalog.number(Series(node, kind, name, dimension))
     return len(catalog.series) > before
 
@@ -279,11 +275,11 @@ def _record(line: bytes, number: int, file: SourceFile, faults: _Faults) -> tupl
         faults.add(number, "has a Timestamp more than a day away from the time in the file's name")
         return None
     name, dimension = _text(record.get("Name")), _text(record.get("Dimension"))
-    if not name and not dimension:
+    kind = _text(record.get("Type"))
+    if not name and not dimension and not kind:
         faults.add(number, "names neither a device nor a metric")
         return None
-    node = _text(record.get("NodeId")) or file.node
-    return Series(node, _text(record.get("Type")), name, dimension), time_us, value
+    return Series(_text(record.get("NodeId")) or file.node, kind, name, dimension), time_us, value
 
 
 def _number(value: Any) -> float | None:

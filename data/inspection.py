@@ -1,0 +1,152 @@
+"""What was understood of a source, in numbers: the product's own check, for people, scripts and tests.
+
+Brings each job of the source up to date in the store first, so what is reported is what the dashboard shows.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from data.convert import Limits, convert
+from data.errors import InsightsError, SourceError
+from data.queries import jobs as job_queries
+from data.selection import Selection
+from data.sources import LOOKED_FOR, SourceJob, open_source
+from data.store import Store, StoredJob
+
+OUTCOMES = ("ok", "ok_with_warnings", "partial", "error")
+"""All read; all read but something is odd; something was lost and is named; nothing could be read."""
+
+
+def inspect(source_uri: str, store_root: Path, limits: Limits = Limits()) -> dict[str, Any]:
+    """The object that `inspect --json` prints: `{"jobs": [...]}`. Raises SourceError where there is no job."""
+    source = open_source(source_uri)
+    jobs = source.jobs()
+    if not jobs:
+        raise SourceError(f"There is no training job in {source_uri}.", f"Looked for {LOOKED_FOR}.")
+    store = Store(store_root, [source])
+    return {"jobs": [_job(store, job, limits) for job in jobs]}
+
+
+def readable(report: dict[str, Any]) -> bool:
+    """Whether anything could be read of any job."""
+    return any(job["outcome"] != "error" for job in report["jobs"])
+
+
+def _job(store: Store, job: SourceJob, limits: Limits) -> dict[str, Any]:
+    try:
+        convert(job, store.root, lambda progress: None, limits=limits)
+        stored = store.stored(job.job_id)
+    except InsightsError as error:
+        return _unreadable(job, error)
+    manifest = stored.manifest
+    problems = _problems(store, job)
+    return {
+        "job": manifest.name,
+        "job_id": manifest.job_id,
+        "outcome": _outcome(stored, problems),
+        "status": store.fetch(job_queries.header, Selection(job.job_id)).status,
+        "ended": manifest.system_end_marker and manifest.framework_end_marker,
+        "system_rows": manifest.system_rows,
+        "series": len(stored.series()) if manifest.system_rows else 0,
+        "duplicate_rows_dropped": manifest.duplicates,
+        "events": manifest.events,
+        "nodes": [node.name for node in manifest.nodes],
+        "problems": problems,
+        "stats": _stats(stored),
+        "step_duration_us": _step_durations(stored),
+        "gaps": _gaps(store, job),
+        "start_us": manifest.start_ns // 1000 or None,
+        "end_us": manifest.end_ns // 1000 or None,
+    }
+
+
+def _unreadable(job: SourceJob, error: InsightsError) -> dict[str, Any]:
+    message = f"{error.message} {error.hint}".strip()
+    return {
+        "job": job.name,
+        "job_id": job.job_id,
+        "outcome": "error",
+        "status": "Unknown",
+        "ended": False,
+        "system_rows": 0,
+        "series": 0,
+        "duplicate_rows_dropped": 0,
+        "events": 0,
+        "nodes": [],
+        "problems": [{"file": job.place, "line": None, "message": message, "severity": "error", "lost_rows": 0}],
+        "stats": [],
+        "step_duration_us": None,
+        "gaps": [],
+        "start_us": None,
+        "end_us": None,
+    }
+
+
+def _outcome(stored: StoredJob, problems: list[dict[str, Any]]) -> str:
+    if not stored.manifest.system_rows and not stored.manifest.events:
+        return "error"
+    if any(one["lost_rows"] for one in problems):
+        return "partial"
+    return "ok_with_warnings" if any(one["severity"] != "note" for one in problems) else "ok"
+
+
+def _problems(store: Store, job: SourceJob) -> list[dict[str, Any]]:
+    found = store.fetch(job_queries.problems, Selection(job.job_id))
+    return [
+        {
+            "file": job.placed(row["file"]),
+            "line": None if row["line"] is None or row["line"] != row["line"] else int(row["line"]),
+            "message": row["message"],
+            "severity": row["severity"],
+            "lost_rows": int(row["lost_rows"]),
+        }
+        for row in found.astype(object).where(found.notna(), None).to_dict("records")
+    ]
+
+
+def _stats(stored: StoredJob) -> list[dict[str, Any]]:
+    if not stored.manifest.system_rows:
+        return []
+    series = stored.series()
+    return [
+        {
+            "node": row["node"],
+            "name": row["name"],
+            "dimension": row["dimension"],
+            "count": int(row["count"]),
+            "mean": row["sum"] / row["count"],
+            "min": row["min"],
+            "max": row["max"],
+        }
+        for row in series[series["count"] > 0].to_dict("records")
+    ]
+
+
+def _step_durations(stored: StoredJob) -> dict[str, float] | None:
+    path = stored.folder / "steps.parquet"
+    if not path.exists():
+        return None
+    duration_us = pq.read_table(path, columns=["duration_ns"]).column("duration_ns").to_numpy() / 1000
+    p50, p95, p99 = np.quantile(duration_us, [0.5, 0.95, 0.99]).tolist()
+    return {
+        "count": len(duration_us),
+        "mean": float(duration_us.mean()),
+        "min": float(duration_us.min()),
+        "max": float(duration_us.max()),
+        "p50": p50,
+        "p95": p95,
+        "p99": p99,
+    }
+
+
+def _gaps(store: Store, job: SourceJob) -> list[dict[str, Any]]:
+    found = store.fetch(job_queries.gaps, Selection(job.job_id))
+    return [
+        {"node": row["node"], "from_s": row["start_ns"] / 1e9, "to_s": row["end_ns"] / 1e9, "spot": bool(row["spot"])}
+        for row in found.to_dict("records")
+    ]
