@@ -10,6 +10,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from components.format import MISSING
+from components.markup import attributes
 from components.panels import GRAPH_CONFIG
 
 
@@ -22,11 +23,6 @@ class Kpi:
     unit: str = ""
     note: str = ""
     metric: str = ""
-
-
-def attributes(**values: str) -> dict[str, Any]:
-    """Attributes whose names hold a hyphen, which Python cannot write: `aria_label` is `aria-label`."""
-    return {name.replace("_", "-"): value for name, value in values.items()}
 
 
 def missing() -> html.Span:

@@ -112,12 +112,12 @@ def _positive_duration(duration_ns: float) -> str:
         return f"{whole_s // 60}m {whole_s % 60:02d}s"
     for unit_ns, unit in ((NS_PER_S, "s"), (1_000_000, "ms"), (1000, "µs")):
         if duration_ns >= unit_ns or (unit_ns > 1000 and round(duration_ns / unit_ns, 3) >= 1):
-            return f"{_three_figures(duration_ns / unit_ns)} {unit}"
-    return f"{_three_figures(duration_ns)} ns"
+            return f"{_figures(duration_ns / unit_ns)} {unit}"
+    return f"{_figures(duration_ns)} ns"
 
 
-def _three_figures(value: float) -> str:
-    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+def _figures(value: float) -> str:
+    digits = 2 if value < 99.995 else 0
     text = f"{value:.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -152,7 +152,7 @@ def byte_size(size_bytes: float | None) -> str:
     if size_bytes is None or is_missing(size_bytes):
         return MISSING
     divisor, unit = bytes_scale(abs(size_bytes))
-    text = str(round(abs(size_bytes))) if unit == "B" else _three_figures(abs(size_bytes) / divisor)
+    text = str(round(abs(size_bytes))) if unit == "B" else _figures(abs(size_bytes) / divisor)
     return f"{MINUS if size_bytes < 0 else ''}{text} {unit}"
 
 

@@ -9,7 +9,8 @@ from dash import html
 from dash.development.base_component import Component
 
 from components import format as text
-from components.cards import attributes, missing
+from components.cards import missing
+from components.markup import attributes
 from data.frames import Problems, UsageSummary
 
 _METRICS = {

@@ -16,7 +16,7 @@ from components.cards import absent_card, section_title, strip_panel
 from components.figures import distribution, empty, heatmap, system
 from components.figures import steps as step_figures
 from components.figures.axes import View
-from components.panels import EmptyView, FigureView, LegendItem, figure_panel
+from components.panels import EmptyView, FigureView, figure_panel
 from data.errors import MissingTable
 from data.frames import JobHeader
 from data.queries import jobs, steps
@@ -57,7 +57,19 @@ def layout(address: Address, header: JobHeader) -> html.Div:
         [
             _toolbar(header),
             _heatmap_panel(header),
-            section_title("Over time", "one time axis for all charts: drag on any of them to zoom"),
+            html.Div(
+                [
+                    section_title("Over time", "one time axis for all charts: drag on any of them to zoom"),
+                    html.Div(
+                        [
+                            html.Span("GPU and CPU lines", className="section-note"),
+                            controls.segments("by", _LINES, default="all", label="GPU and CPU lines"),
+                        ],
+                        className="section-controls",
+                    ),
+                ],
+                className="section-head",
+            ),
             _over_time(header),
             section_title("Distributions", "every sample of the window"),
             _distributions(header),
@@ -103,76 +115,26 @@ def _heatmap_panel(header: JobHeader) -> Component:
 
 
 def _over_time(header: JobHeader) -> html.Div:
-    lines = controls.segments("by", _LINES, default="all", label="Lines")
-    panels: list[Component] = []
+    panels: list[Component] = [_lines_panel(Id.CPU, "CPU utilization", "cpu", wide=not header.gpus)]
     if header.gpus:
-        panels += [
-            _lines_panel(Id.GPU, "GPU utilization", "gpu", (_band("gpu"), _mean("gpu")), controls=lines),
-            _lines_panel(
-                Id.CPU,
-                "CPU utilization",
-                "cpu",
-                (_mean("cpu"), LegendItem("busiest core", "cpu", "dotted")),
-            ),
-            _lines_panel(Id.GPU_MEMORY, "GPU memory", "gpu_memory", wide=True),
-        ]
+        panels.insert(0, _lines_panel(Id.GPU, "GPU utilization", "gpu"))
+        panels.append(_lines_panel(Id.GPU_MEMORY, "GPU memory", "gpu_memory", wide=True))
     else:
         reason = empty.no_gpus()
-        panels += [
-            absent_card("GPU utilization and GPU memory", reason.reason, reason.hint),
-            _lines_panel(
-                Id.CPU,
-                "CPU utilization",
-                "cpu",
-                (_mean("cpu"), LegendItem("busiest core", "cpu", "dotted")),
-                controls=lines,
-                wide=True,
-            ),
-        ]
+        panels.insert(0, absent_card("GPU utilization and GPU memory", reason.reason, reason.hint))
     panels += [
         _lines_panel(Id.MEMORY, "CPU memory", "memory"),
-        _lines_panel(Id.NETWORK, "Network", "network", _directions("network", "received", "sent")),
-        _lines_panel(
-            Id.IO_WAIT, "I/O wait", "io_wait", (_mean("io_wait"), LegendItem("highest core", "io_wait", "dotted"))
-        ),
-        _lines_panel(Id.THROUGHPUT, "Disk throughput", "throughput", _directions("throughput", "read", "write")),
-        _lines_panel(Id.IOPS, "Disk operations", "iops", _directions("iops", "read", "write"), wide=True),
+        _lines_panel(Id.NETWORK, "Network", "network"),
+        _lines_panel(Id.IO_WAIT, "I/O wait", "io_wait"),
+        _lines_panel(Id.THROUGHPUT, "Disk throughput", "throughput"),
+        _lines_panel(Id.IOPS, "Disk operations", "iops", wide=True),
     ]
     return html.Div(panels, className="grid-2")
 
 
-def _lines_panel(
-    panel_id: Id,
-    title: str,
-    metric: str,
-    legend: tuple[LegendItem, ...] = (),
-    *,
-    controls: Component | None = None,
-    wide: bool = False,
-) -> html.Section:
+def _lines_panel(panel_id: Id, title: str, metric: str, *, wide: bool = False) -> html.Section:
     keys = ("by",) if panel_id in (Id.GPU, Id.CPU) else ()
-    return figure_panel(
-        panel_id,
-        title,
-        height=system.LINES_HEIGHT,
-        metric=metric,
-        legend=legend,
-        controls=controls,
-        wide=wide,
-        query_keys=keys,
-    )
-
-
-def _mean(metric: str) -> LegendItem:
-    return LegendItem("mean", metric, "line")
-
-
-def _band(metric: str) -> LegendItem:
-    return LegendItem("lowest to highest", metric, "band")
-
-
-def _directions(metric: str, first: str, second: str) -> tuple[LegendItem, ...]:
-    return LegendItem(first, metric, "line"), LegendItem(second, metric, "dotted")
+    return figure_panel(panel_id, title, height=system.LINES_HEIGHT, metric=metric, wide=wide, query_keys=keys)
 
 
 def _distributions(header: JobHeader) -> html.Div:
@@ -313,7 +275,8 @@ def draw_throughput(
     frame = fetch(system_queries.over_time, request.selection, metric, "all", _plot_px(request))
     if not frame.groups:
         return empty.nothing_in_window("Nothing was measured")
-    return system.throughput_over_time(frame, view_of(fetch, request))
+    nodes = len(request.selection.nodes) or len(fetch(jobs.header, Selection(request.selection.job)).nodes)
+    return system.throughput_over_time(frame, view_of(fetch, request), nodes=nodes)
 
 
 def draw_histogram(

@@ -13,9 +13,10 @@ from app.panels import Request, register_content, register_figure
 from app.urls import Address
 from components import format as text
 from components import tables
-from components.cards import Kpi, attributes, facts, kpi_strip, missing, section_title
+from components.cards import Kpi, facts, kpi_strip, missing, section_title
 from components.figures import phases
 from components.figures.axes import View
+from components.markup import attributes
 from components.panels import GRAPH_CONFIG, EmptyView, FigureView, content_panel, figure_panel
 from data.errors import MissingTable
 from data.frames import JobHeader, JobTimes, StepHistogram, UsageSummary
@@ -142,8 +143,8 @@ def _usage_kpi(name: str, metric: str, hue: str, usage: UsageSummary | None) -> 
         return Kpi(name, text.MISSING, note=f"no {metric} was recorded", metric=hue)
     highest = int(rows["p95"].to_numpy().argmax())
     p95, p50 = float(rows["p95"].iloc[highest]), float(rows["p50"].iloc[highest])
-    whose = f"highest of {len(rows)} nodes" if len(rows) > 1 else "mean of devices"
-    return Kpi(name, text.number(p95), "% p95", f"{whose} · median {text.percent(p50)}", hue)
+    whose = "highest node" if len(rows) > 1 else "mean of devices"
+    return Kpi(name, text.number(p95), "% p95", f"{whose} · p50 {text.percent(p50)}", hue)
 
 
 def _memory_kpi(fetch: Fetch, whole: Selection, request: Request) -> Kpi:
@@ -221,10 +222,8 @@ def _phase_row(key: str, name: str, duration: str, percent: str) -> html.Li:
 
 def draw_progress(fetch: Fetch, request: Request) -> FigureView | EmptyView:
     """The phases in the order of time, with spot interruptions."""
-    whole = Selection(request.selection.job)
-    times = fetch(jobs.times, whole)
-    header = fetch(jobs.header, whole)
-    return phases.training_progress(times, _view(times, request), header.step_count)
+    times = fetch(jobs.times, Selection(request.selection.job))
+    return phases.training_progress(times, _view(times, request))
 
 
 def _view(times: JobTimes, request: Request) -> View:

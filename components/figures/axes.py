@@ -73,12 +73,12 @@ def time_axis(view: View) -> dict[str, Any]:
         "nticks": 8,
         "tickangle": 0,
         "tickformatstops": _TICK_FORMATS,
-        "hoverformat": "%H:%M:%S" if window.duration_ns >= 30 * text.NS_PER_S else "%H:%M:%S.%3f",
+        "hoverformat": "%H:%M:%S" if window.duration_ns >= 30 * text.NS_PER_S else "%H:%M:%S.%L",
     }
 
 
 _TICK_FORMATS = [
-    {"dtickrange": [None, 999], "value": "%H:%M:%S.%3f"},
+    {"dtickrange": [None, 999], "value": "%H:%M:%S.%L"},
     {"dtickrange": [999, 59_999], "value": "%H:%M:%S"},
     {"dtickrange": [59_999, 86_399_999], "value": "%H:%M"},
     {"dtickrange": [86_399_999, None], "value": "%d %b"},

@@ -41,7 +41,7 @@ def metric_histogram(frame: MetricHistogram, view: View, *, height: int = HISTOG
     if strips:
         figure.add_trace(_strips(frame, view, strips))
         figure.update_layout(yaxis2=_node_axis(view, strips, strips_px, height))
-    note = words(["share of samples", "50 bins of 2 %", "every sample counted"])
+    note = words(["share of samples", "50 bins of 2 %"])
     return FigureView(figure, note=note, caption=_caption(frame, total), height=height + strips_px)
 
 

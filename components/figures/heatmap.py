@@ -90,6 +90,7 @@ def utilization_heatmap(frame: Heatmap, view: View) -> FigureView:
             meta={"rows": [[text.plain(row.node), text.plain(row.device)] for row in frame.rows]},
         ),
     )
+    figure.update_xaxes(showgrid=False)
     return FigureView(figure, note=_note(frame), caption=_caption(frame, view), height=height)
 
 
@@ -242,6 +243,8 @@ def _titles(frame: Heatmap, plan: RowPlan, view: View) -> list[dict[str, Any]]:
                 "font": {"size": 12, "color": colours.text},
             }
         )
+        if frame.metric != "utilization":
+            continue
         means = [
             f"{kind} mean {text.percent(mean)}"
             for kind, mean in (("GPU", frame.node_gpu_mean.get(node)), ("CPU", frame.node_cpu_mean.get(node)))
@@ -262,10 +265,11 @@ def _titles(frame: Heatmap, plan: RowPlan, view: View) -> list[dict[str, Any]]:
 
 def _note(frame: Heatmap) -> str:
     column = f"one column = {text.duration(frame.bin_ns)}"
+    what = {"gpu_memory": "GPU memory in use", "io_wait": "I/O wait of each core"}.get(frame.metric, "")
     samples = round(frame.samples_per_bin)
     if frame.samples_per_bin <= 1:
-        return words([column, "every sample"])
-    return words([f"{column}, highest of {samples} samples", "mean on hover"])
+        return words([what, column, "every sample"])
+    return words([what, f"{column}, highest of {samples} samples", "mean on hover"])
 
 
 def _caption(frame: Heatmap, view: View) -> str:

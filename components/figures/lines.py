@@ -34,14 +34,6 @@ class Scale:
         return (values / np.float32(self.divisor)).astype(np.float32)
 
 
-def resolution(frame: OverTime) -> str:
-    """How the drawing relates to the samples: said on every chart."""
-    width = text.duration(frame.bin_ns)
-    if frame.samples_per_bin <= 1:
-        return f"every sample, {width} apart"
-    return f"exact extremes; drawing reduced to one point per {width}"
-
-
 def scale_of(frame: OverTime) -> Scale:
     """Percent as they are, throughputs in the unit that fits their highest value."""
     drawn = [values for values in (frame.mean, frame.maximum) if values.size]
@@ -145,17 +137,12 @@ def band(
     ]
 
 
-def value_words(frame: OverTime, value: float) -> str:
-    """A raw value of the frame with its unit."""
-    if frame.unit == "%":
-        return text.percent(value)
-    return text.byte_rate(value) if frame.unit == "bytes/s" else f"{text.number(value, 0)} {frame.unit}"
-
-
 def lines_layout(frame: OverTime, view: View, scale: Scale, height: int) -> dict[str, Any]:
     """The layout of a chart of lines, its y axis in the unit of the scale."""
     if scale.unit == "%":
         axis = percent_axis(view, scale.top)
     else:
         axis = value_axis(view, scale.top * 1.03, tickformat="~s" if scale.top >= 10_000 else "")
-    return time_layout(view, height=height, unit=scale.unit, y_axis=axis)
+    # a label per line at the pointer would cover a chart of many lines
+    hover = "x" if len(frame.groups) <= 4 else "closest"
+    return time_layout(view, height=height, unit=scale.unit, y_axis=axis, hovermode=hover)

@@ -76,7 +76,7 @@ def phase_donut(times: JobTimes, view: View) -> go.Figure:
     )
 
 
-def training_progress(times: JobTimes, view: View, steps: int = 0) -> FigureView:
+def training_progress(times: JobTimes, view: View) -> FigureView:
     """One bar from start to end, its phases in order, with spot interruptions hatched over them."""
     parts = phases(times) or (Phase("steps", "Recorded", times.start_ns, times.duration_ns, None),)
     traces = [_segment(part, view) for part in parts if part.duration_ns > 0]
@@ -99,8 +99,8 @@ def training_progress(times: JobTimes, view: View, steps: int = 0) -> FigureView
             barmode="overlay",
             hovermode="closest",
             bargap=0,
-            margin={"l": 2, "r": 2, "t": 20, "b": 22},
-            annotations=_segment_names(parts, times, view, steps),
+            margin={"l": 16, "r": 16, "t": 20, "b": 22},
+            annotations=_segment_names(parts, times, view),
             meta={"time": False},
         ),
     )
@@ -153,7 +153,7 @@ def _interruption(start_ns: int, end_ns: int, view: View) -> go.Bar:
     )
 
 
-def _segment_names(parts: tuple[Phase, ...], times: JobTimes, view: View, steps: int) -> list[dict[str, object]]:
+def _segment_names(parts: tuple[Phase, ...], times: JobTimes, view: View) -> list[dict[str, object]]:
     """Names above the segments wide enough for them; the last one ends at the right edge."""
     names: list[dict[str, object]] = []
     for part in parts:
@@ -162,8 +162,6 @@ def _segment_names(parts: tuple[Phase, ...], times: JobTimes, view: View, steps:
         if share < (0 if last else 0.18):
             continue
         words = f"{part.name} {text.duration(part.duration_ns)}"
-        if part.key == "loop" and steps:
-            words += f" · {text.counted(steps, 'step')}"
         names.append(
             {
                 "x": view.time(times.end_ns if last else part.start_ns),

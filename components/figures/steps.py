@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from components import format as text
 from components.figures.axes import View, layout, round_up, time_layout, times, value_axis, words
@@ -84,9 +85,6 @@ def _unit(duration_ns: float) -> tuple[float, str]:
 
 def _bars(frame: StepHistogram, view: View, divisor: float, unit: str) -> list[go.Bar]:
     edges = frame.edges_ns / divisor
-    logarithmic = frame.scale == "log"
-    middles = np.sqrt(edges[:-1] * edges[1:]) if logarithmic else (edges[:-1] + edges[1:]) / 2
-    widths = np.diff(np.log10(edges)) if logarithmic else np.diff(edges)
     spans = [
         f"{text.duration(low)} to {text.duration(high)}"
         for low, high in zip(frame.edges_ns[:-1], frame.edges_ns[1:], strict=True)
@@ -95,9 +93,9 @@ def _bars(frame: StepHistogram, view: View, divisor: float, unit: str) -> list[g
     lines = max(len(frame.groups) - 1, 1)
     return [
         go.Bar(
-            x=middles,
+            x=(edges[:-1] + edges[1:]) / 2,
             y=group.counts.astype(np.int32),
-            width=widths * 0.92,
+            width=np.diff(edges) * 0.94,
             name=f"{text.label(phase_name(group.phase), 30)} {text.label(group.node, 40)}",
             marker={"color": rgba(colour, 1 - 0.6 * index / lines), "line": {"width": 0}},
             customdata=spans,
@@ -172,14 +170,10 @@ def _quantiles(frame: StepHistogram, view: View, divisor: float, top: float) -> 
 
 
 def _outlier_marks(frame: StepHistogram, view: View, divisor: float, top: float) -> list[go.Scatter]:
-    """Amber stems at the slow steps, those of one bin together, named by their numbers."""
-    bins: dict[int, list[Step]] = {}
-    for step in frame.outliers:
-        place = int(np.searchsorted(frame.edges_ns, step.duration_ns, side="right"))
-        bins.setdefault(place, []).append(step)
-    if not bins:
+    """Amber stems at the slow steps, neighbours together, named by their numbers."""
+    if not frame.outliers:
         return []
-    groups = [sorted(steps, key=lambda step: step.step) for steps in bins.values()]
+    groups = _clusters(frame)
     longest = [max(step.duration_ns for step in steps) for steps in groups]
     return [
         go.Scatter(
@@ -197,7 +191,7 @@ def _outlier_marks(frame: StepHistogram, view: View, divisor: float, top: float)
                 "width": 0,
             },
             text=[_numbers(steps) if index < 4 else "" for index, steps in enumerate(groups)],
-            textposition="top center",
+            textposition=[_side(frame, duration_ns) for duration_ns in longest],
             textfont={"size": 11, "color": view.colours.warn},
             customdata=[
                 [_numbers(steps, 12), text.duration(duration_ns)]
@@ -209,8 +203,30 @@ def _outlier_marks(frame: StepHistogram, view: View, divisor: float, top: float)
     ]
 
 
+def _side(frame: StepHistogram, duration_ns: int) -> str:
+    """A label at the right edge is written inwards."""
+    place = np.log10 if frame.scale == "log" else np.asarray
+    low, high = float(place(frame.edges_ns[0])), float(place(frame.edges_ns[-1]))
+    return "top left" if float(place(duration_ns)) > low + 0.9 * (high - low) else "top center"
+
+
+def _clusters(frame: StepHistogram) -> list[list[Step]]:
+    """The outliers, longest first; those whose marks would overlap on the axis form one group."""
+    place = np.log10 if frame.scale == "log" else np.asarray
+    span = float(place(frame.edges_ns[-1]) - place(frame.edges_ns[0])) or 1.0
+    groups: list[list[Step]] = []
+    for step in sorted(frame.outliers, key=lambda one: -one.duration_ns):
+        first = groups[-1][0] if groups else None
+        near = first is not None and float(place(first.duration_ns) - place(step.duration_ns)) < 0.09 * span
+        if near:
+            groups[-1].append(step)
+        else:
+            groups.append([step])
+    return groups
+
+
 def _numbers(steps: Sequence[Step], limit: int = 3) -> str:
-    known = list(dict.fromkeys(step.step for step in steps if step.step >= 0))
+    known = sorted({step.step for step in steps if step.step >= 0})
     if not known:
         return text.counted(len(steps), "slow step")
     more = " …" if len(known) > limit else ""
@@ -218,7 +234,7 @@ def _numbers(steps: Sequence[Step], limit: int = 3) -> str:
 
 
 def _points(frame: StepTimeline, view: View, index: int, divisor: float, unit: str) -> go.Scatter:
-    chosen = frame.group == index
+    chosen = (frame.group == index) & ~_marked(frame)
     phase, node = frame.groups[index]
     colour = hue(view.theme, "steps")
     steps, longest = frame.step[chosen], frame.duration_ns[chosen]
@@ -243,16 +259,28 @@ def _points(frame: StepTimeline, view: View, index: int, divisor: float, unit: s
     )
 
 
+def _marked(frame: StepTimeline) -> NDArray[np.bool_]:
+    """The points that are drawn as outliers: a second point below a diamond would catch the pointer."""
+    if frame.bin_ns:
+        return np.zeros(frame.start_ns.size, bool)
+    outliers = np.array([(step.start_ns, step.duration_ns) for step in frame.outliers], np.int64).reshape(-1, 2)
+    same_start = np.isin(frame.start_ns, outliers[:, 0])
+    return same_start & np.isin(frame.duration_ns, outliers[:, 1])
+
+
 def _slow_steps(outliers: Sequence[Step], view: View, divisor: float, unit: str) -> go.Scatter:
-    """Amber diamonds; each carries the window to zoom to as milliseconds, half a step of room on both sides."""
-    named = {id(step) for step in sorted(outliers, key=lambda step: -step.duration_ns)[:4]}
+    """Amber diamonds; each carries the window to zoom to when it is clicked."""
+    named: dict[int, int] = {}
+    for step in sorted(outliers, key=lambda one: -one.duration_ns):
+        named.setdefault(step.step, id(step))
+    shown = set(list(named.values())[:6])
     starts = np.array([step.start_ns for step in outliers], np.int64)
     return go.Scatter(
         x=times(starts, view.offset_minutes),
         y=[step.duration_ns / divisor for step in outliers],
         mode="markers+text",
         marker={"symbol": "diamond", "size": 8, "color": view.colours.warn_fill},
-        text=[f"<b>{step.step}</b>" if id(step) in named and step.step >= 0 else "" for step in outliers],
+        text=[f"<b>{step.step}</b>" if id(step) in shown and step.step >= 0 else "" for step in outliers],
         textposition="top center",
         textfont={"size": 11, "color": view.colours.warn},
         customdata=[
@@ -272,14 +300,9 @@ def _slow_steps(outliers: Sequence[Step], view: View, divisor: float, unit: str)
 
 
 def zoom_window(step: Step) -> tuple[str, str]:
-    """The window that shows a step with half its length around it, as the URL writes it: epoch milliseconds."""
+    """The window that shows a step with half its length around it, in nanoseconds, as text because of their size."""
     room_ns = max(step.duration_ns // 2, 1_000_000)
-    return _milliseconds(step.start_ns - room_ns), _milliseconds(step.start_ns + step.duration_ns + room_ns)
-
-
-def _milliseconds(time_ns: int) -> str:
-    whole, rest = divmod(time_ns, 1_000_000)
-    return f"{whole}.{rest:06d}".rstrip("0").rstrip(".")
+    return str(step.start_ns - room_ns), str(step.start_ns + step.duration_ns + room_ns)
 
 
 def _histogram_caption(frame: StepHistogram) -> str:

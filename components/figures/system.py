@@ -16,11 +16,10 @@ from components.figures.lines import (
     group_name,
     line,
     lines_layout,
-    resolution,
     scale_of,
     strongest,
-    value_words,
 )
+from components.figures.remarks import caption, directions_note, lines_note, memory_caption, resolution
 from components.panels import FigureView
 from components.theme import hue, rgba
 from data.frames import OverTime
@@ -41,12 +40,13 @@ def usage_over_time(frame: OverTime, view: View, *, devices: str, height: int = 
         busiest_apart = frame.metric in ("cpu", "io_wait")
         traces += _single(frame, view, scale, busiest_apart)
     else:
-        traces += [_line(frame, view, scale, index, rank, len(order)) for rank, index in enumerate(order)]
+        ranked = [(rank, index) for rank, index in enumerate(order)]
+        traces += [_line(frame, view, scale, index, rank, len(order)) for rank, index in reversed(ranked)]
     figure = go.Figure(traces, lines_layout(frame, view, scale, height))
-    return FigureView(figure, note=_note(frame, scale, devices, order), caption=_caption(frame, view))
+    return FigureView(figure, note=lines_note(frame, scale, devices, order), caption=caption(frame, view))
 
 
-def throughput_over_time(frame: OverTime, view: View, *, height: int = LINES_HEIGHT) -> FigureView:
+def throughput_over_time(frame: OverTime, view: View, *, nodes: int, height: int = LINES_HEIGHT) -> FigureView:
     """How much was moved, summed over the selected nodes: one line per direction, the second one dotted."""
     scale = scale_of(frame)
     colour = hue(view.theme, frame.metric)
@@ -67,10 +67,7 @@ def throughput_over_time(frame: OverTime, view: View, *, height: int = LINES_HEI
             tag=text.plain(direction, 20),
         )
     figure = go.Figure(traces, lines_layout(frame, view, scale, height))
-    nodes = {node for node, _ in frame.groups if node}
-    whose = f"sum of {text.counted(len(nodes), 'node')}" if len(nodes) > 1 else "sum of the selected nodes"
-    note = words([scale.unit, whose, resolution(frame)])
-    return FigureView(figure, note=note, caption=_caption(frame, view))
+    return FigureView(figure, note=directions_note(frame, scale, nodes), caption=caption(frame, view))
 
 
 def memory_timeline(frame: OverTime, view: View, *, height: int = LINES_HEIGHT) -> FigureView:
@@ -99,7 +96,7 @@ def memory_timeline(frame: OverTime, view: View, *, height: int = LINES_HEIGHT) 
     return FigureView(
         figure,
         note=words([f"% of each GPU's memory, {kind}, {drawn}", resolution(frame)]),
-        caption=_memory_caption(frame, view),
+        caption=memory_caption(frame, view),
     )
 
 
@@ -110,11 +107,12 @@ def minimap(cpu: OverTime, gpu: OverTime | None, view: View, brush: tuple[int, i
         if frame is not None:
             for index in range(len(frame.groups)):
                 traces += line(frame, view, scale_of(frame), index, colour=hue(view.theme, frame.metric), width=1.2)
+    top = max([30.0, *(float(np.nanmax(trace.y)) for trace in traces if np.isfinite(trace.y).any())]) * 1.1
     for trace in traces:
         trace.hoverinfo, trace.hovertemplate = "skip", None
     start_ns, end_ns = brush or (view.window.start_ns, view.window.end_ns)
-    traces.insert(0, _brush(view, start_ns, end_ns))
-    axis = value_axis(view, 104, showticklabels=False, ticks="", showgrid=False, showline=False)
+    traces.insert(0, _brush(view, start_ns, end_ns, top))
+    axis = value_axis(view, top, showticklabels=False, ticks="", showgrid=False, showline=False)
     layout = time_layout(
         view,
         height=MINIMAP_HEIGHT,
@@ -127,11 +125,11 @@ def minimap(cpu: OverTime, gpu: OverTime | None, view: View, brush: tuple[int, i
     return go.Figure(traces, layout)
 
 
-def _brush(view: View, start_ns: int, end_ns: int) -> go.Scatter:
+def _brush(view: View, start_ns: int, end_ns: int, top: float) -> go.Scatter:
     accent = view.colours.accent
     return go.Scatter(
         x=[view.time(start_ns), view.time(start_ns), view.time(end_ns), view.time(end_ns)],
-        y=[0, 104, 104, 0],
+        y=[0, top, top, 0],
         mode="lines",
         fill="tozeroy",
         fillcolor=rgba(accent, 0.16),
@@ -141,18 +139,18 @@ def _brush(view: View, start_ns: int, end_ns: int) -> go.Scatter:
 
 
 def _line(frame: OverTime, view: View, scale: Scale, index: int, rank: int, lines: int) -> go.Scatter:
-    """One of many lines: the strongest solid, the others translucent."""
+    """One of several lines: the one with the highest value solid, a second one dotted, more of them translucent."""
     colour = hue(view.theme, frame.metric)
-    strength = 1 if rank == 0 else 0.75 if lines <= 4 else 0.4
-    dash = ("solid", "dash", "dot", "dashdot")[rank % 4] if lines <= 4 else "solid"
+    quiet = rank > 0 and lines > 2
     return line(
         frame,
         view,
         scale,
         index,
-        colour=colour if rank == 0 else rgba(colour, strength),
+        colour=rgba(colour, 0.45) if quiet else colour,
         width=1.6 if rank == 0 else 1.1,
-        dash=dash,
+        dash="dot" if rank == 1 and lines == 2 else "solid",
+        tag="highest" if rank == 0 else None,
     )[0]
 
 
@@ -211,28 +209,3 @@ def _peak_mark(frame: OverTime, view: View) -> list[go.Scatter]:
             cliponaxis=False,
         )
     ]
-
-
-def _note(frame: OverTime, scale: Scale, devices: str, order: list[int]) -> str:
-    what = text.counted(frame.devices, devices) if frame.devices else ""
-    unit = "% of CPU time" if frame.metric == "io_wait" else scale.unit
-    drawn = f"the {len(order)} highest of {len(frame.groups)} lines" if len(order) < len(frame.groups) else ""
-    return words([", ".join(part for part in (unit, what) if part), drawn, resolution(frame)])
-
-
-def _caption(frame: OverTime, view: View) -> str:
-    if frame.peak is None:
-        return "Nothing was measured in this window." if not np.isfinite(frame.mean).any() else ""
-    where = " ".join(text.plain(part, 60) for part in (frame.peak.node, frame.peak.device) if part)
-    place = f" on {where}" if where else ""
-    return f"Highest {value_words(frame, frame.peak.value)}{place} at {view.clock(frame.peak.time_ns)}."
-
-
-def _memory_caption(frame: OverTime, view: View) -> str:
-    caption = _caption(frame, view)
-    with np.errstate(all="ignore"):
-        tops = np.nanmax(np.where(np.isfinite(frame.maximum), frame.maximum, -1), axis=1, initial=-1)
-    unused = int(((tops >= 0) & (tops <= 2)).sum())
-    if unused and frame.peak is not None and frame.peak.value > 2:
-        caption += f" {text.counted(unused, 'GPU')} of {frame.devices} never above 2 %."
-    return caption
