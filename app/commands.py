@@ -51,22 +51,19 @@ def convert(settings: Settings, as_json: bool) -> bool:
 
 
 def inspect(settings: Settings, as_json: bool) -> bool:
-    """Print what was understood of the first source. True where at least something could be read."""
+    """Print what was understood of the sources. True where at least something could be read."""
+    from data.convert import Limits
     from data.inspection import inspect as inspect_source
+    from data.inspection import readable
 
-    try:
-        result = inspect_source(settings.source[0], settings.store)
-    except SourceError as error:
-        if not as_json:
-            raise
-        result = {"jobs": [], "error": error.message}
-    jobs = result["jobs"]
+    limits = Limits(free_space_floor_bytes=settings.free_space_bytes)
+    jobs = [job for uri in settings.source for job in inspect_source(uri, settings.store, limits)["jobs"]]
     if as_json:
-        _print_json(result)
+        _print_json({"jobs": jobs})
     else:
         for job in jobs:
             sys.stdout.write(_summary(job))
-    return any(job.get("outcome") != "rejected" for job in jobs)
+    return readable({"jobs": jobs})
 
 
 def demo(folder: Path) -> None:

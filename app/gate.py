@@ -187,10 +187,11 @@ def _adding(
 
     def start(real_status: str, real_headers: list[tuple[str, str]], *exc_info: Any) -> Callable[[bytes], object]:
         merged = Headers(real_headers)
-        failed = real_status[:1] in "45"
         for name, value in headers.items():
-            merged[name] = "private, no-store" if name == "Cache-Control" and failed else value
-        if kind is Kind.STATIC and not failed and "Cache-Control" not in merged:
+            merged[name] = value
+        if real_status[:1] in "45":
+            merged["Cache-Control"] = "private, no-store"
+        elif kind is Kind.STATIC and "Cache-Control" not in merged:
             merged["Cache-Control"] = "no-cache"
         return start_response(status or real_status, merged.to_wsgi_list(), *exc_info)
 

@@ -1,0 +1,197 @@
+"""The command line as a user meets it: what it prints, where, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app import cli
+from tests.conftest import ROOT, Demo
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Runs `python -m app` with these arguments, with a store of its own."""
+
+    def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "app", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, "INSIGHTS_STORE": str(tmp_path / "store"), **environment},
+            timeout=120,
+        )
+
+    return run
+
+
+@pytest.fixture
+def small_job(demo: Demo, tmp_path: Path) -> Path:
+    """A folder with the smallest demo job."""
+    folder = tmp_path / "jobs"
+    shutil.copytree(demo.source / "pt-tabular-cpu", folder / "pt-tabular-cpu")
+    return folder
+
+
+def test_help_names_every_command_and_loads_nothing_heavy(run: Run) -> None:
+    result = run("--help")
+    assert result.returncode == 0
+    assert all(name in result.stdout for name in cli.COMMANDS)
+    script = (
+        "import sys\nfrom app import cli\nsys.argv = ['app', '--help']\n"
+        "try:\n    cli.main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'dash', 'duckdb', 'flask', 'numpy', 'pandas', 'plotly', 'pyarrow', 'pydantic'} & set(sys.modules)\n"
+        "sys.exit(', '.join(sorted(heavy)))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
+    assert loaded.stderr.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--no-such-flag",), ("convert",), ("inspect",), ("serve", "--port", "many"), ("demo", "a", "b")],
+)
+def test_wrong_usage_is_exit_status_2(run: Run, arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["convert", "inspect"])
+def test_a_missing_source_is_one_line_and_exit_status_1(run: Run, command: str, tmp_path: Path) -> None:
+    result = run(command, tmp_path / "missing")
+    assert result.returncode == 1
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_an_unusable_setting_is_said_with_its_name(run: Run) -> None:
+    result = run("serve", INSIGHTS_PORT="many")
+    assert result.returncode == 1
+    assert "INSIGHTS_PORT" in result.stderr
+
+
+def test_a_taken_port_is_said_with_the_next_step(run: Run) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        result = run("serve", "--port", str(port))
+    assert result.returncode == 1
+    assert f"127.0.0.1:{port}: address already in use" in result.stderr
+    assert f"--port {port + 1}" in result.stderr
+    assert f"PORT={port + 1} make demo" in result.stderr
+
+
+def test_convert_says_what_it_did_and_the_second_time_changes_nothing(
+    run: Run, small_job: Path, tmp_path: Path
+) -> None:
+    first = run("convert", small_job)
+    assert first.returncode == 0, first.stderr
+    assert "1 of 1 jobs are in" in first.stdout
+    current = {path: path.read_bytes() for path in (tmp_path / "store" / "jobs").rglob("*") if path.is_file()}
+    second = run("convert", small_job, "--json")
+    assert json.loads(second.stdout)["jobs"][0]["error"] == ""
+    assert {p: p.read_bytes() for p in (tmp_path / "store" / "jobs").rglob("*") if p.is_file()} == current
+
+
+def test_inspect_prints_one_json_object_with_the_words_of_the_contract(run: Run, small_job: Path) -> None:
+    result = run("inspect", small_job, "--json")
+    assert result.returncode == 0, result.stderr
+
+    def no_constant(name: str) -> None:
+        raise AssertionError(f"{name} is no JSON")
+
+    (job,) = json.loads(result.stdout, parse_constant=no_constant)["jobs"]
+    words = {"job", "outcome", "system_rows", "events", "nodes", "problems", "stats", "step_duration_us", "gaps"}
+    assert words | {"start_us", "end_us"} <= set(job)
+    assert job["job"] == "pt-tabular-cpu"
+    assert job["system_rows"] == 12_760
+    assert run("inspect", small_job).stdout.startswith("pt-tabular-cpu: ")
+
+
+def test_inspect_of_nothing_readable_is_exit_status_1(run: Run, tmp_path: Path) -> None:
+    broken = tmp_path / "job" / "profiler-output" / "system" / "incremental" / "2020120423"
+    broken.mkdir(parents=True)
+    (broken / "1607123400.algo-1.json").write_bytes(b"\x00\xff not json\n" * 3)
+    result = run("inspect", tmp_path / "job", "--json")
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    assert "jobs" in json.loads(result.stdout)
+
+
+def test_demo_writes_raw_jobs_once(run: Run, tmp_path: Path) -> None:
+    first = run("demo", "--out", tmp_path / "demo")
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.count("records") == 4
+    second = run("demo", "--out", tmp_path / "demo")
+    assert second.stdout == f"4 synthetic demo jobs are in {tmp_path / 'demo'}.\n"
+
+
+def test_a_first_argument_that_is_no_command_is_a_source_to_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+    monkeypatch.setattr(cli, "cli", lambda arguments, prog_name: seen.append(arguments))
+    for arguments in (["jobs"], ["--port", "1", "jobs"], [], ["convert", "jobs"], ["--help"]):
+        monkeypatch.setattr(sys, "argv", ["app", *arguments])
+        cli.main()
+    assert [arguments[0] for arguments in seen] == ["serve", "serve", "serve", "convert", "--help"]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_serve_is_the_gunicorn_of_the_procfile_and_answers_all_its_first_requests(demo: Demo, tmp_path: Path) -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "app", str(demo.source), "--port", str(port), "--store", str(demo.store)]
+    environment = {**os.environ, "INSIGHTS_CACHE": str(tmp_path / "cache"), "INSIGHTS_WORKERS": "2"}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            assert server.stdout.readline() == f"Starting on http://127.0.0.1:{port}/\n"
+            ready = json.loads(server.stdout.readline())
+            assert (ready["event"], ready["url"]) == ("ready", f"http://127.0.0.1:{port}/")
+            assert statuses(port) == {200}
+        finally:
+            server.terminate()
+            server.wait(timeout=30)
+
+
+def statuses(port: int) -> set[int]:
+    """The statuses of many first requests at once, for a script that Dash serves."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def ask(_number: int) -> int:
+        url = f"http://127.0.0.1:{port}/_dash-component-suites/dash/dcc/async-graph.js"
+        for _ in range(100):
+            try:
+                with urllib.request.urlopen(url, timeout=30) as response:
+                    return int(response.status)
+            except urllib.error.HTTPError as error:
+                return error.code
+            except OSError:
+                time.sleep(0.1)
+        return 0
+
+    with ThreadPoolExecutor(16) as pool:
+        return set(pool.map(ask, range(32)))
+
+
+def test_the_procfile_starts_what_serve_starts() -> None:
+    assert (ROOT / "Procfile").read_text() == "web: gunicorn --config app/gunicorn_conf.py app.wsgi:server\n"
