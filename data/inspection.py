@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from data.convert import Limits, convert
+from data.convert import DEFAULT_LIMITS, Limits, convert
 from data.errors import InsightsError, SourceError
 from data.queries import jobs as job_queries
 from data.selection import Selection
@@ -22,7 +22,7 @@ OUTCOMES = ("ok", "ok_with_warnings", "partial", "error")
 """All read; all read but something is odd; something was lost and is named; nothing could be read."""
 
 
-def inspect(source_uri: str, store_root: Path, limits: Limits = Limits()) -> dict[str, Any]:
+def inspect(source_uri: str, store_root: Path, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
     """The object that `inspect --json` prints: `{"jobs": [...]}`. Raises SourceError where there is no job."""
     source = open_source(source_uri)
     jobs = source.jobs()

@@ -70,7 +70,7 @@ class Series:
 
     @property
     def by_device(self) -> bool:
-        """Whether Name is the device and Dimension the metric: true for cpu and gpu, the other way round for the rest."""
+        """Whether Name is the device and Dimension the metric, as for cpu and gpu; else it is the other way round."""
         return self.type in ("cpu", "gpu") or _DEVICE.match(self.name) is not None
 
     @property

@@ -1,7 +1,7 @@
 """The store as readers see it: jobs, their manifests, and queries over their Parquet files.
 
-Opens only what this program wrote. Every query runs on a cursor of its own, within a time limit and a row cap, on a DuckDB
-that can read nothing but the store.
+Opens only what this program wrote. Every query runs on a cursor of its own, within a time limit and a row cap, on a
+DuckDB that can read nothing but the store.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Database:
 
     def columns(self, sql: str, **parameters: Any) -> dict[str, NDArray[Any]]:
         """The columns of a result. Raises QueryTimeout where it has more rows than the cap."""
-        result = self._cursor.execute(self._capped(sql), parameters).fetchnumpy()
+        result: dict[str, NDArray[Any]] = dict(self._cursor.execute(self._capped(sql), parameters).fetchnumpy())  # type: ignore[arg-type]
         self._check(len(next(iter(result.values()))) if result else 0)
         return result
 
@@ -86,7 +86,7 @@ class Database:
         return frame
 
     def _capped(self, sql: str) -> str:
-        return f"select * from ({sql}) limit {self._row_cap + 1}"
+        return f"select * from ({sql}) limit {self._row_cap + 1}"  # noqa: S608 (our own query and a number)
 
     def _check(self, rows: int) -> None:
         if rows > self._row_cap:
@@ -108,7 +108,7 @@ class Store:
     def __init__(
         self, root: Path, sources: Sequence[Source] = (), *, time_limit_s: float = 5.0, row_cap: int = 3_000_000
     ) -> None:
-        self.root = Path(os.path.abspath(root))
+        self.root = root.absolute()
         self.sources = tuple(sources)
         self.time_limit_s = time_limit_s
         self.row_cap = row_cap

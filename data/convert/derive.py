@@ -220,7 +220,7 @@ def summary_table(tick_table: pa.Table, nodes: Sequence[str]) -> pa.Table:
 def gaps_table(found: Sequence[NodeTicks], nodes: Sequence[str]) -> pa.Table:
     """Times without a record of a node, and which of them all nodes share."""
     gaps = {one.node: _gaps(one) for one in found}
-    common = [gap for gap in gaps[found[0].node]] if found else []
+    common = list(gaps[found[0].node]) if found else []
     for one in found[1:]:
         common = _overlaps(common, gaps[one.node])
     common = [(start, end) for start, end in common if end - start > SPOT_GAP_NS]

@@ -1,4 +1,4 @@
-"""Framework events into the event and step tables: new and changed files are read, the rest is taken from the last version."""
+"""Framework events into the event and step tables: new and changed files are read, the rest comes from before."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ from data.convert.tables import write_bytes, write_table
 from data.convert.versions import check_space, current_version, new_version, publish, take_over, writing
 from data.errors import SourceError, StoreError
 from data.manifest import MANIFEST, Manifest, NodeEntry, part_file, read_manifest
-from data.readers import READERS
 from data.problem import Problem
+from data.readers import READERS
 from data.readers.sagemaker_system import Catalog
 from data.series import Metric, Series, sorted_series
 from data.sources import FileKind, SourceFile, SourceJob

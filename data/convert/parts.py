@@ -1,7 +1,7 @@
 """One part of a job: the system records of a quarter of an hour or so, and everything that is derived from just them.
 
-A part is built from rows in memory in one go: sorted, exact duplicates dropped, then raw rows, first rollup, histogram and
-the record groups of ticks. Parts do not depend on each other, so a new or changed file rebuilds only the parts it touches.
+A part is built from rows in memory in one go: sorted, exact duplicates dropped, then raw rows, first rollup, histogram
+and the record groups of ticks. Parts do not depend on each other: a new or changed file rebuilds only those it touches.
 """
 
 from __future__ import annotations
@@ -173,12 +173,11 @@ def _histogram(rows: SystemRows, chunk: NDArray[np.int64], series: SeriesMap) ->
     chunks = chunk[wanted]
     if not len(wanted):
         return pa.table([[]] * len(schema.HISTOGRAM), schema=schema.HISTOGRAM)
-    first, last = int(chunks.min()), int(chunks.max())
+    first = int(chunks.min())
     n_metric = len(Metric)
     group = ((chunks - first) * (int(node.max()) + 1) + node) * n_metric + metric
     centi = np.rint(value * 100)
     on_grid = (centi >= 0) & (centi < _CENTI) & (centi / 100 == value)
-    n_groups = (last - first + 1) * (int(node.max()) + 1) * n_metric
     counts = np.bincount(group[on_grid] * _CENTI + centi[on_grid].astype(np.int64), minlength=0)
     cells = np.flatnonzero(counts)
     groups, values, numbers = cells // _CENTI, (cells % _CENTI) / 100, counts[cells]
@@ -187,7 +186,6 @@ def _histogram(rows: SystemRows, chunk: NDArray[np.int64], series: SeriesMap) ->
         pairs, many = np.unique(np.stack([group[off].astype(np.float64), value[off]]), axis=1, return_counts=True)
         groups = np.concatenate([groups, pairs[0].astype(np.int64)])
         values, numbers = np.concatenate([values, pairs[1]]), np.concatenate([numbers, many])
-    assert groups.size == 0 or int(groups.max()) < n_groups
     columns = [
         (groups // n_metric % (int(node.max()) + 1)).astype(np.int16),
         (groups % n_metric).astype(np.int8),
@@ -239,7 +237,7 @@ def _metric_columns(
     name = metric.name.lower()
     count = np.bincount(at, minlength=size).astype(np.int32)
     missing = count == 0
-    total = np.bincount(at, weights=value, minlength=size)
+    total = np.bincount(at, weights=value, minlength=size).astype(np.float64)
     columns: dict[str, pa.Array | NDArray[np.float64]] = {f"{name}_sum": pa.array(total, mask=missing)}
     if metric not in DEVICE_METRICS:
         return columns

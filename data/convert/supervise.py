@@ -1,7 +1,7 @@
 """Conversions from outside: each job is read in a short-lived child process of limited memory and time.
 
-Foreign files can be hostile, and readers have bugs: whatever happens in the child, this process goes on, and the store
-keeps what it had. If the child dies, the files it was reading are tried again alone, and left out if they kill it again.
+Foreign files can be hostile, and readers have bugs: whatever happens in the child, this process goes on, and the
+store keeps what it had.
 """
 
 from __future__ import annotations
@@ -33,12 +33,15 @@ class Limits:
     duckdb_memory_mb: int = 512
 
 
+DEFAULT_LIMITS = Limits()
+
+
 def convert(
     job: SourceJob,
     store_root: Path,
     report: Report,
     cancelled: Callable[[], bool] = lambda: False,
-    limits: Limits = Limits(),
+    limits: Limits = DEFAULT_LIMITS,
 ) -> None:
     """Brings the stored job up to date with its source. Raises SourceError or StoreError."""
     order = {
@@ -47,34 +50,34 @@ def convert(
         "store": str(store_root),
         "limits": asdict(limits),
     }
-    child = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "data.convert.child"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=_environment(),
         cwd=Path(__file__).resolve().parents[2],
         text=True,
-    )
-    assert child.stdin and child.stdout
-    timer = threading.Timer(limits.seconds, child.kill)
-    timer.daemon = True
-    timer.start()
-    try:
-        child.stdin.write(json.dumps(order))
-        child.stdin.close()
-        answer = _follow(child, report, cancelled)
-    finally:
-        timer.cancel()
-        if child.poll() is None:
+    ) as child:
+        timer = threading.Timer(limits.seconds, child.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            answer = _follow(child, json.dumps(order), report, cancelled)
+        finally:
+            timer.cancel()
             child.kill()
-        child.wait()
     _judge(job, child.returncode, answer)
 
 
-def _follow(child: subprocess.Popen[str], report: Report, cancelled: Callable[[], bool]) -> dict[str, str] | None:
-    """Passes progress on until the child has said how it ended; None where it did not."""
-    assert child.stdout
+def _follow(
+    child: subprocess.Popen[str], order: str, report: Report, cancelled: Callable[[], bool]
+) -> dict[str, str] | None:
+    """Gives the order, and passes progress on until the child has said how it ended; None where it did not."""
     answer: dict[str, str] | None = None
+    if child.stdin is None or child.stdout is None:
+        return None
+    child.stdin.write(order)
+    child.stdin.close()
     for line in child.stdout:
         message = json.loads(line)
         if "progress" in message:

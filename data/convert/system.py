@@ -1,4 +1,4 @@
-"""System metrics into parts: which files are read, in which batches, and when a part is complete enough to be written."""
+"""System metrics into parts: which files are read, in which batches, and when a part is complete enough to write."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from data import schema
 from data.convert import parts
 from data.convert.tables import write_table
 from data.manifest import PartEntry, part_file
-from data.readers import sagemaker_system
 from data.problem import Problem
+from data.readers import sagemaker_system
 from data.readers.sagemaker_system import Catalog, SystemRows
 from data.series import Series, sorted_series
 from data.sources import SourceFile
@@ -31,7 +31,7 @@ FileWithId = tuple[int, SourceFile]
 
 
 def span_ns(files: Sequence[SourceFile], nominal_ns: Iterable[int]) -> int:
-    """How long a part shall be: a multiple of every first-level bin, a quarter of an hour or less where data are dense."""
+    """How long a part is: a multiple of every first-level bin, a quarter of an hour or less where data are dense."""
     bins = {interval * schema.ROLLUP_FACTORS[0] for interval in nominal_ns}
     unit = int(np.lcm.reduce([schema.CHUNK_NS, *bins]))
     minutes = max(len({file.stamp_ns for file in files}), 1)
@@ -75,7 +75,7 @@ def measured_nominal_ns(rows: SystemRows, catalog: Catalog) -> dict[str, int]:
 
 
 class SystemParts:
-    """Collects rows, and builds the parts they fall into; a part met again is built again from its rows and the new ones."""
+    """Collects rows, and builds the parts they fall into; a part met again is built from its old and new rows."""
 
     def __init__(self, folder: Path, catalog: Catalog, nominal: dict[str, int], span: int) -> None:
         self.folder = folder

@@ -26,7 +26,7 @@ def write_table(table: pa.Table, path: Path, *, integers: tuple[str, ...] = (), 
             compression_level=1,
             row_group_size=ROW_GROUP,
             use_dictionary=dictionary,
-            column_encoding={name: "DELTA_BINARY_PACKED" for name in integers} or None,
+            column_encoding=dict.fromkeys(integers, "DELTA_BINARY_PACKED") or None,
             write_statistics=True,
         )
         sink.flush()

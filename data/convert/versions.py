@@ -75,7 +75,7 @@ def publish(folder: Path, version: str, aside: Path) -> None:
     """Makes a written version the valid one; the one before stays until the next, for readers that still use it."""
     before = current_version(folder)
     sync_folder(aside)
-    os.rename(aside, folder / version)
+    aside.rename(folder / version)
     sync_folder(folder)
     write_bytes(version.encode(), folder / CURRENT)
     sync_folder(folder)

@@ -1,8 +1,9 @@
-"""Series over time at a fitting resolution: raw samples where few enough fall into the window, rolled-up bins otherwise."""
+"""Series over time at a fitting resolution: raw samples where few enough fall into the window, else wider bins."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,9 @@ class Grid:
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        return np.divide(self.total, self.count, out=np.full(self.total.shape, np.nan), where=self.count > 0)
+        mean = np.full(self.total.shape, np.nan)
+        np.divide(self.total, self.count, out=mean, where=self.count > 0)
+        return mean
 
 
 def window_of(stored: StoredJob, selection: Selection) -> Window:
@@ -86,7 +89,7 @@ def grid(db: Database, stored: StoredJob, at: Resolution, window: Window, row_of
     if not len(wanted):
         empty = np.full((rows, at.columns), np.nan)
         return Grid(empty, empty, empty, np.zeros((rows, at.columns), np.int64))
-    found = _level(db, stored, at, window, int(wanted[0]), int(wanted[-1]))
+    found: dict[str, NDArray[Any]] = _level(db, stored, at, window, int(wanted[0]), int(wanted[-1]))
     return cells(
         at, rows, row_of[found["sid"]], found["time_ns"], found["min"], found["max"], found["sum"], found["count"]
     )
@@ -108,7 +111,7 @@ def cells(
     cell = row[keep] * at.columns + column[keep]
     size, shape = rows * at.columns, (rows, at.columns)
     many = np.bincount(cell, weights=count[keep], minlength=size).astype(np.int64)
-    sums = np.bincount(cell, weights=total[keep], minlength=size)
+    sums: NDArray[np.float64] = np.bincount(cell, weights=total[keep], minlength=size).astype(np.float64)
     low, high = np.full(size, np.inf), np.full(size, -np.inf)
     np.minimum.at(low, cell, minimum[keep])
     np.maximum.at(high, cell, maximum[keep])
@@ -120,7 +123,7 @@ def cells(
 
 def _level(
     db: Database, stored: StoredJob, at: Resolution, window: Window, first: int, last: int
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, NDArray[Any]]:
     parameters = {"first": first, "last": last, "start": window.start_ns, "end": window.end_ns}
     if at.factor == 1:
         found = db.columns(
@@ -154,9 +157,11 @@ def _bridged(made: Grid) -> Grid:
     columns = np.arange(filled.shape[1])
     before = np.maximum.accumulate(np.where(filled, columns, -1), axis=1)
     after = np.minimum.accumulate(np.where(filled, columns, filled.shape[1] + 9)[:, ::-1], axis=1)[:, ::-1]
-    bridge = ~filled & (before >= 0) & (after - before <= 3)
-    source = np.where(bridge, before, columns)
-    rows = np.arange(filled.shape[0])[:, None]
+    bridge: NDArray[np.bool_] = ~filled & (before >= 0) & (after - before <= 3)
+    source: NDArray[np.int64] = np.where(bridge, before, columns).astype(np.int64)
     return Grid(
-        made.minimum[rows, source], made.maximum[rows, source], made.total[rows, source], made.count[rows, source]
+        np.take_along_axis(made.minimum, source, axis=1),
+        np.take_along_axis(made.maximum, source, axis=1),
+        np.take_along_axis(made.total, source, axis=1),
+        np.take_along_axis(made.count, source, axis=1),
     )

@@ -23,8 +23,8 @@ from data.frames import (
 )
 from data.manifest import Manifest
 from data.names import natural_key
-from data.queries.bins import selected_nodes
 from data.problem import Problem
+from data.queries.bins import selected_nodes
 from data.selection import Selection
 from data.store import Database, StoredJob
 
@@ -43,7 +43,7 @@ def job_list(db: Database, search: str, sort: tuple[tuple[str, str], ...], start
         if column in JOB_LIST_COLUMNS and column != "gpu_trend":
             _sort(rows, column, direction == "desc")
     frame = pd.DataFrame(rows[start:stop], columns=list(JOB_LIST_COLUMNS))
-    kinds = {column: "Int64" for column in _WHOLE} | {column: "Float64" for column in _REAL}
+    kinds = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_REAL, "Float64")
     return JobListPage(JobList(frame.astype(kinds)), len(rows))
 
 

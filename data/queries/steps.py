@@ -22,7 +22,7 @@ MAX_POINTS = 2000
 
 MAX_OUTLIERS = 20
 OUTLIER_DEVIATIONS = 3
-"""An outlier takes longer than the mean plus three population standard deviations of its phase and node (rule StepOutlier)."""
+"""An outlier takes longer than mean plus three population standard deviations of its phase and node (StepOutlier)."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from data.frames import (
     UsageSummary,
 )
 from data.quantiles import weighted_quantiles
-from data.queries.bins import Grid, Resolution, cells, grid, resolution, selected_nodes, window_of
+from data.queries.bins import Grid, cells, grid, resolution, selected_nodes, window_of
 from data.selection import Selection, Window
 from data.series import SUMMARY_METRICS, Metric
 from data.store import Database, StoredJob
@@ -214,7 +214,8 @@ def _value_counts(db: Database, stored: StoredJob, window: Window | None, metric
             frames.append(frame.groupby(["node", "value"]).size().reset_index(name="count"))
     if not frames:
         return pd.DataFrame({"node": [], "value": [], "count": []})
-    return pd.concat(frames).groupby(["node", "value"], as_index=False)["count"].sum()
+    added: pd.DataFrame = pd.concat(frames).groupby(["node", "value"], as_index=False).agg({"count": "sum"})
+    return added
 
 
 def _series(stored: StoredJob, nodes: tuple[str, ...], metrics: tuple[Metric, ...]) -> pd.DataFrame:
@@ -283,8 +284,9 @@ def _from_ticks(
     series = _series(stored, nodes, (_CODES[metric],))
     at = resolution(stored, window, nodes, len(nodes), width_px)
     found = db.columns(
-        f"select node, tick_ns, {metric}_mean as mean, {metric}_min as low, {metric}_max as high, {metric}_count as many"
-        f" from read_parquet($files) where tick_ns >= $start and tick_ns < $end and {metric}_count > 0",
+        f"select node, tick_ns, {metric}_mean as mean, {metric}_min as low, {metric}_max as high,"
+        f" {metric}_count as many from read_parquet($files)"
+        f" where tick_ns >= $start and tick_ns < $end and {metric}_count > 0",
         files=[stored.file("ticks.parquet", _NO_SYSTEM)],
         start=window.start_ns,
         end=window.end_ns,

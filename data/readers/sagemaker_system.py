@@ -1,8 +1,8 @@
 """System metrics of SageMaker Debugger: one JSON object a line, many small files, read in bulk.
 
-The fast road hands a batch of files to DuckDB with explicit columns. Whatever that would refuse or silently get wrong (a
-damaged line, a row of nulls, NaN, a time outside any calendar, a node that is not named) sends just the files concerned
-down the careful road, which reads one file line by line and says what it could not use.
+The fast road hands a batch of files to DuckDB with explicit columns. Whatever that would refuse or silently get wrong
+(a damaged line, a row of nulls, NaN, a time outside any calendar, a node that is not named) sends just the files
+concerned down the careful road, which reads one file line by line and says what it could not use.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from data.problem import Problem, Severity
 from data.readers.paths import literal_pattern
-from data.problem import Problem
 from data.series import Series
 from data.sources import SourceFile
 
@@ -32,7 +32,8 @@ _READ = f"""
 """
 _ROWS = f"""
     select cast(coalesce(s.sid, -1) as integer) as sid,
-           case when r.Timestamp between 0 and 1e11 then cast(round(r.Timestamp * 1e6) as bigint) else -1 end as time_us,
+           case when r.Timestamp between 0 and 1e11 then cast(round(r.Timestamp * 1e6) as bigint) else -1 end
+             as time_us,
            coalesce(r.Value, 'nan'::double) as value,
            cast(r.file_index as integer) as file
     from (select *, file_index {_READ}) r
@@ -60,7 +61,7 @@ MAX_PROBLEMS_PER_FILE = 20
 
 @dataclass
 class Catalog:
-    """The series met so far; a series' number is its place in the list, final ids are given when the job is complete."""
+    """The series met so far; a series' number is its place in the list, final ids are given at the end."""
 
     series: list[Series] = field(default_factory=list)
     index: dict[Series, int] = field(default_factory=dict)
@@ -76,7 +77,7 @@ class Catalog:
 
 @dataclass(frozen=True)
 class SystemRows:
-    """Records in no particular order: series number, microseconds since 1970, value, position of the file in the batch."""
+    """Records in any order: series number, microseconds since 1970, value, position of the file in the batch."""
 
     sid: NDArray[np.int32]
     time_us: NDArray[np.int64]
@@ -181,7 +182,7 @@ def _fetch(db: duckdb.DuckDBPyConnection, paths: list[str], catalog: Catalog) ->
         }
     )
     db.register("known_series", table)
-    columns = db.execute(_ROWS, {"paths": paths}).fetchnumpy()
+    columns: dict[str, Any] = dict(db.execute(_ROWS, {"paths": paths}).fetchnumpy())
     return SystemRows(columns["sid"], columns["time_us"], columns["value"], columns["file"])
 
 
@@ -214,7 +215,7 @@ class _Faults:
         self.found: list[Problem] = []
         self.more = 0
 
-    def add(self, line: int | None, what: str, lost_rows: int = 1, severity: str = "warning") -> None:
+    def add(self, line: int | None, what: str, lost_rows: int = 1, severity: Severity = "warning") -> None:
         if len(self.found) >= MAX_PROBLEMS_PER_FILE:
             self.more += lost_rows
             return

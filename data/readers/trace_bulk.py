@@ -36,7 +36,7 @@ SELECT file_index::INTEGER AS file, name, ph, pid, tid, ts, dur,
        args.pid AS process_text, coalesce(args.thread_id, args.tid) AS thread_text
 FROM read_json($paths, format = 'array', columns = {_COLUMNS}, hive_partitioning = false)
 WHERE ph IS NULL OR ph IN ('X', 'M', 'B', 'E')
-"""  # noqa: S608 (constants of this package only)
+"""
 
 _CHECK = f"""
 SELECT file,
@@ -53,7 +53,7 @@ SELECT file,
                 ELSE false END), false) AS doubtful,
        list(DISTINCT start_text) FILTER (ph = 'M' AND start_text IS NOT NULL) AS starts
 FROM trace_rows GROUP BY file
-"""  # noqa: S608 (constants of this package only)
+"""
 
 _LANES = """
 CREATE OR REPLACE TEMP TABLE trace_lanes AS
@@ -79,7 +79,7 @@ JOIN (SELECT unnest($files::INTEGER[]) AS file, unnest($starts_us::BIGINT[]) AS 
   ON starts.file = rows.file
 LEFT JOIN trace_lanes AS lanes ON lanes.file = rows.file AND lanes.pid = rows.pid
 WHERE ph = 'X'
-"""  # noqa: S608 (constants of this package only)
+"""
 
 
 @dataclass(frozen=True, slots=True)
