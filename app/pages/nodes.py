@@ -53,6 +53,7 @@ class Id(StrEnum):
 
 def layout(address: Address, header: JobHeader) -> html.Div:
     """The toolbar and empty panels; each asks for its own data when it comes into view."""
+    lines = "GPU and CPU lines" if header.gpus else "CPU lines"
     return html.Div(
         [
             _toolbar(header),
@@ -62,8 +63,8 @@ def layout(address: Address, header: JobHeader) -> html.Div:
                     section_title("Over time", "one time axis for all charts: drag on any of them to zoom"),
                     html.Div(
                         [
-                            html.Span("GPU and CPU lines", className="section-note"),
-                            controls.segments("by", _LINES, default="all", label="GPU and CPU lines"),
+                            html.Span(lines, className="section-note"),
+                            controls.segments("by", _LINES, default="all", label=lines),
                         ],
                         className="section-controls",
                     ),
@@ -85,7 +86,12 @@ def _toolbar(header: JobHeader) -> html.Div:
     fields.append(
         controls.field(
             "Heatmap shows",
-            controls.segments("metric", _HEATMAP_METRICS, default="utilization", label="Heatmap shows"),
+            controls.segments(
+                "metric",
+                [option for option in _HEATMAP_METRICS if header.gpus or option[0] != "gpu_memory"],
+                default="utilization",
+                label="Heatmap shows",
+            ),
         )
     )
     return html.Div(

@@ -38,6 +38,8 @@ def lines_note(frame: OverTime, scale: Scale, devices: str, order: list[int]) ->
 def _line_legend(frame: OverTime, order: list[int]) -> list[LegendItem]:
     metric = frame.metric
     if len(order) == 1:
+        if frame.devices <= 1 and frame.samples_per_bin <= 1:
+            return []
         if metric in ("cpu", "io_wait"):
             return [LegendItem("mean", metric, "line"), LegendItem("highest core", metric, "dotted")]
         return [LegendItem("lowest to highest", metric, "band"), LegendItem("mean", metric, "line")]

@@ -1,0 +1,165 @@
+"""The Nodes tab: which panels a job gets, what each asks for, and what it draws or says instead."""
+
+import pytest
+
+from app.pages import nodes
+from app.urls import Address
+from components.panels import EmptyView, FigureView
+from data.errors import MissingTable
+from data.selection import Selection, Window
+from tests import frames
+from tests.app.pages.looking import FakeFetch, components, ids, request, words
+
+WINDOW = Window(frames.START_NS + 10 * frames.S, frames.START_NS + 20 * frames.S)
+
+
+def fetch(**changes):
+    answers = {
+        "jobs_header": frames.job_header(),
+        "system_heatmap": frames.heatmap(),
+        "system_over_time": lambda selection, metric, by, width: frames.over_time(metric),
+        "system_histogram": lambda selection, metric: frames.metric_histogram(metric),
+        "steps_histogram": lambda selection, scale: frames.step_histogram(scale),
+        "steps_timeline": frames.step_timeline(),
+        **changes,
+    }
+    return FakeFetch(**answers)
+
+
+def layout(**changes):
+    return nodes.layout(Address(Selection("run-a-1a2b3c4d"), "nodes"), frames.job_header(**changes))
+
+
+DRAWINGS = {
+    "heatmap": nodes.draw_heatmap,
+    "gpu": lambda fetch, request: nodes.draw_usage(fetch, request, "gpu"),
+    "cpu": lambda fetch, request: nodes.draw_usage(fetch, request, "cpu"),
+    "memory": lambda fetch, request: nodes.draw_usage(fetch, request, "memory"),
+    "io_wait": lambda fetch, request: nodes.draw_usage(fetch, request, "io_wait"),
+    "gpu_memory": nodes.draw_gpu_memory,
+    "network": lambda fetch, request: nodes.draw_throughput(fetch, request, "network"),
+    "throughput": lambda fetch, request: nodes.draw_throughput(fetch, request, "throughput"),
+    "iops": lambda fetch, request: nodes.draw_throughput(fetch, request, "iops"),
+    "step_timeline": nodes.draw_step_timeline,
+}
+
+
+def test_layout_has_every_panel_once():
+    found = ids(layout())
+    assert len(found) == len(set(found))
+    for panel in nodes.Id:
+        assert panel in found
+        assert f"{panel}-request" in found
+
+
+def test_a_job_without_gpus_says_so_instead_of_empty_charts():
+    page = layout(gpus=0)
+    found = ids(page)
+    for panel in (nodes.Id.GPU, nodes.Id.GPU_MEMORY, nodes.Id.GPU_HISTOGRAM, nodes.Id.GPU_MEMORY_HISTOGRAM):
+        assert panel not in found
+    assert nodes.Id.CPU in found
+    assert "n/a No GPU was recorded for this job." in words(page)
+    assert "gpu_memory" not in [getattr(part, "data-query-value", None) for part in components(page)]
+
+
+def test_a_job_without_steps_says_so():
+    page = layout(step_count=0)
+    assert nodes.Id.STEP_HISTOGRAM not in ids(page)
+    assert "n/a No training step was recorded for this job." in words(page)
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_charts_over_time_show_exactly_the_window(name):
+    view = DRAWINGS[name](fetch(), request(WINDOW, search="?from=1&to=2"))
+    assert isinstance(view, FigureView)
+    assert list(view.figure.layout.xaxis.range) == ["2020-12-04 22:39:30.000000", "2020-12-04 22:39:40.000000"]
+    assert view.figure.layout.meta["time"] is True
+    assert view.note
+    assert view.caption
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_without_a_window_the_axis_spans_the_job(name):
+    view = DRAWINGS[name](fetch(), request())
+    assert list(view.figure.layout.xaxis.range) == ["2020-12-04 22:39:20.000000", "2020-12-04 22:47:43.000000"]
+
+
+def test_queries_get_the_selection_and_the_width_of_the_plot():
+    asked = fetch()
+    nodes.draw_heatmap(asked, request(WINDOW, ("algo-2",), query={"metric": "io_wait"}))
+    name, arguments = asked.asked[0]
+    assert name == "system_heatmap"
+    assert arguments == (Selection("run-a-1a2b3c4d", WINDOW, ("algo-2",)), "io_wait", 460)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [({}, "all"), ({"by": "node"}, "node"), ({"by": "device"}, "device"), ({"by": "'; drop"}, "all")],
+)
+def test_lines_are_chosen_by_the_address_from_what_is_known(query, expected):
+    asked = fetch()
+    nodes.draw_usage(asked, request(query=query), "gpu")
+    assert asked.asked[0][1][2] == expected
+
+
+def test_unknown_values_in_the_address_fall_back():
+    asked = fetch()
+    nodes.draw_heatmap(asked, request(query={"metric": "passwords"}))
+    assert asked.asked[0][1][1] == "utilization"
+    nodes.draw_step_histogram(asked, request(query={"scale": "cubic"}))
+    assert [arguments[1] for name, arguments in asked.asked if name == "steps_histogram"] == ["log"]
+
+
+def test_histograms_and_steps_are_not_over_time():
+    histogram = nodes.draw_histogram(fetch(), request(WINDOW), "cpu")
+    steps = nodes.draw_step_histogram(fetch(), request(WINDOW, query={"scale": "linear"}))
+    assert histogram.figure.layout.meta["time"] is False
+    assert steps.figure.layout.meta["time"] is False
+    assert steps.figure.layout.xaxis.type is None
+
+
+@pytest.mark.parametrize(
+    ("draw", "answers"),
+    [
+        (DRAWINGS["heatmap"], {"system_heatmap": frames.heatmap(nodes=())}),
+        (DRAWINGS["step_timeline"], {"steps_timeline": frames.step_timeline(steps=0)}),
+        (nodes.draw_step_histogram, {"steps_histogram": frames.step_histogram(steps=0)}),
+        (
+            lambda fetch, request: nodes.draw_histogram(fetch, request, "gpu"),
+            {"system_histogram": frames.metric_histogram(nodes=[])},
+        ),
+    ],
+)
+def test_an_empty_window_says_how_to_leave_it(draw, answers):
+    view = draw(fetch(**answers), request(WINDOW))
+    assert isinstance(view, EmptyView)
+    assert "in this window" in view.reason
+    assert "0" in view.hint
+
+
+def test_missing_data_travel_to_the_panel():
+    with pytest.raises(MissingTable):
+        nodes.draw_gpu_memory(fetch(system_over_time=MissingTable("no GPU")), request())
+
+
+def test_minimap_shows_the_whole_job_and_lives_without_gpus():
+    def over_time(selection, metric, by, width):
+        assert selection.window is None
+        return MissingTable("no GPU") if metric == "gpu" else frames.over_time(metric)
+
+    view = nodes.draw_minimap(fetch(system_over_time=over_time), request(WINDOW))
+    assert list(view.figure.layout.xaxis.range) == ["2020-12-04 22:39:20.000000", "2020-12-04 22:47:43.000000"]
+    assert view.figure.data[0].x[0] == "2020-12-04 22:39:30.000000"
+
+
+def test_throughput_says_whose_sum_it_is():
+    view = nodes.draw_throughput(fetch(), request(), "network")
+    assert "sum of 3 nodes" in words(view.note)
+    view = nodes.draw_throughput(fetch(), request(nodes=("algo-1",)), "network")
+    assert "sum of" not in words(view.note)
+
+
+def test_local_time_and_theme_reach_the_figure():
+    view = nodes.draw_heatmap(fetch(), request(WINDOW, theme="light", offset_minutes=60))
+    assert view.figure.layout.xaxis.range[0] == "2020-12-04 23:39:30.000000"
+    assert view.figure.data[0].colorscale[-1][1] == "#15265d"
