@@ -224,8 +224,9 @@ class Conversions:
         threading.Thread(target=process.wait, name="converter-reaper", daemon=True).start()
 
     def _ensure_folders(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for name in ("queue", "status", "cancel"):
-            (self.folder / name).mkdir(parents=True, exist_ok=True, mode=0o700)
+            (self.folder / name).mkdir(exist_ok=True, mode=0o700)
 
 
 def _slot(job_id: str) -> str:

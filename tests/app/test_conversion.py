@@ -16,6 +16,8 @@ from app import converter
 from app.conversion import FOLDER, Conversions, ConversionStatus, State
 from data.convert.progress import Progress
 from data.errors import FormatError
+from data.store import Store
+from tests.conftest import Demo
 
 JOB = "train-1-0a1b2c3d"
 OTHER = "train-2-0a1b2c3d"
@@ -199,6 +201,20 @@ def test_no_id_can_name_a_file_of_its_own(conversions: Conversions, job_id: str)
     names = {path.relative_to(conversions.store_root).parts[0] for path in conversions.store_root.rglob("*")}
     assert names == {FOLDER}
     assert list(conversions.store_root.parent.iterdir()) == [conversions.store_root]
+
+
+def test_the_real_converter_is_a_process_of_its_own(demo: Demo, tmp_path: Path) -> None:
+    (job_id,) = (job_id for name, job_id in demo.job_ids.items() if name == "pt-tabular-cpu")
+    conversions = Conversions(tmp_path / "store", [str(demo.source)])
+    conversions.request([job_id])
+    (reaper,) = (thread for thread in threading.enumerate() if thread.name == "converter-reaper")
+    reaper.join(120)
+    status = conversions.status(job_id)
+    assert status is not None
+    assert (status.state, status.message) == (State.DONE, "")
+    assert status.pid != os.getpid()
+    assert Store(tmp_path / "store").version(job_id)
+    assert (conversions.folder / "converter.log").read_text() == ""
 
 
 def test_a_damaged_status_file_counts_as_none(conversions: Conversions) -> None:
