@@ -61,6 +61,7 @@ def _bars(frame: MetricHistogram, view: View, shares: NDArray[np.float64], count
         x=_centres(),
         y=shares.astype(np.float32),
         width=1.7,
+        name="all selected nodes",
         marker={"color": hue(view.theme, frame.metric), "line": {"width": 0}},
         customdata=[[span, text.count(int(count))] for span, count in zip(_ranges(), counts, strict=True)],
         hovertemplate=f"%{{customdata[0]}}<br><b>%{{y:.1f}} %</b> of samples, %{{customdata[1]}} "

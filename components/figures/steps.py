@@ -198,6 +198,7 @@ def _outlier_marks(frame: StepHistogram, view: View, divisor: float, top: float)
                 for steps, duration_ns in zip(groups, longest, strict=True)
             ],
             hovertemplate="<b>%{customdata[0]}</b><br>up to %{customdata[1]}<extra>outlier</extra>",
+            meta={"mark": True},
             cliponaxis=False,
         )
     ]

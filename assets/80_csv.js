@@ -1,0 +1,93 @@
+// The table behind a chart: a button in the head of its panel saves what is drawn as CSV, without asking the server.
+window.insights = window.insights || {};
+(function (insights) {
+  'use strict';
+  const DAY_MS = 86400000;
+
+  function cell(value) {
+    if (value === null || value === undefined || (typeof value === 'number' && !Number.isFinite(value))) return '';
+    if (typeof value === 'number') return String(Math.round(value * 1e6) / 1e6);
+    let words = plain(String(value));
+    if (/^[=+\-@\t\r]/.test(words)) words = "'" + words;  // a spreadsheet must not run a name as a formula
+    return /[",\n\r]/.test(words) ? '"' + words.replace(/"/g, '""') + '"' : words;
+  }
+
+  // Charts hold names with entities in place of markup; a table holds them as they were.
+  function plain(words) {
+    return words.replace(/&#(\d+);/g, function (_, code) { return String.fromCharCode(Number(code)); })
+      .replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
+  }
+
+  function instant(ms) { return new Date(ms).toISOString().replace('T', ' ').replace('Z', ''); }
+
+  function wallMs(text) { return Date.parse(String(text).replace(' ', 'T').slice(0, 23) + 'Z'); }
+
+  function xAt(trace, index) {
+    if (trace.x && trace.x.length) return trace.x[index];
+    const start = typeof trace.x0 === 'number' ? trace.x0 : wallMs(trace.x0);
+    return start > DAY_MS ? instant(start + index * trace.dx) : start + index * trace.dx;
+  }
+
+  function heatmapRows(trace, names) {
+    const lines = [['node', 'device', 'middle of column', 'highest %', 'mean %']];
+    let row = -1;
+    Array.from(trace.z).forEach(function (values, band) {
+      if (!Array.from(values).some(Number.isFinite)) { if (!isRow(trace, band)) return; }
+      row += 1;
+      const name = names[row] || ['', ''];
+      Array.from(values).forEach(function (value, column) {
+        const known = Number.isFinite(value);
+        lines.push([name[0], name[1], xAt(trace, column), known ? value : null, known ? trace.customdata[band][column] : null]);
+      });
+    });
+    return lines;
+  }
+
+  // A row without any measurement is still a row; the lines between rows are 2 or 20 pixels high.
+  function isRow(trace, band) {
+    const height = trace.y[band + 1] - trace.y[band];
+    return height !== 2 && height !== 20;
+  }
+
+  function pointRows(traces, unit, time) {
+    const lines = [['series', time ? 'time' : 'value', unit || 'number']];
+    traces.forEach(function (trace) {
+      if (!trace.y || trace.hoverinfo === 'skip' || (trace.meta && trace.meta.mark)) return;
+      Array.from(trace.y).forEach(function (value, index) {
+        lines.push([trace.meta && trace.meta.zoom ? 'outliers' : trace.name || '', xAt(trace, index), value]);
+      });
+    });
+    return lines;
+  }
+
+  function table(graph) {
+    const traces = graph._fullData, meta = graph.layout.meta || {};
+    const cells = meta.rows && traces.find(function (trace) { return trace.type === 'heatmap'; });
+    if (cells) return heatmapRows(cells, meta.rows);
+    return pointRows(traces.filter(function (trace) { return trace.type !== 'heatmap'; }), meta.unit, meta.time);
+  }
+
+  function save(graph, title) {
+    const text = table(graph).map(function (line) { return line.map(cell).join(','); }).join('\r\n') + '\r\n';
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob(['\ufeff' + text], { type: 'text/csv' }));
+    link.download = title.toLowerCase().replace(/[^a-z0-9]+/g, '-') + '.csv';
+    link.click();
+    setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
+  }
+
+  insights.graphAttached.push(function (graph) {
+    const panel = graph.closest('.panel'), place = panel && panel.querySelector(':scope > .panel-head .panel-right');
+    if (!place || place.querySelector('.csv')) return;
+    const title = panel.querySelector('.panel-title').textContent;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'csv';
+    button.textContent = 'CSV';
+    button.title = 'Save what this chart shows as a table';
+    button.setAttribute('aria-label', 'Save ' + title + ' as CSV');
+    button.addEventListener('click', function () { save(panel.querySelector('.js-plotly-plot'), title); });
+    place.appendChild(button);
+  });
+  insights.csv = { table };
+})(window.insights);
