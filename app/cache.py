@@ -137,11 +137,13 @@ def _make_private(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if folder.stat().st_uid != os.geteuid():
-            raise SettingsError(f"The cache folder {folder} belongs to another user.", "Name another one: --cache.")
+            raise SettingsError(
+                f"The cache folder {folder} belongs to another user.", "Name another one in INSIGHTS_CACHE."
+            )
         folder.chmod(0o700)
     except OSError as error:
         raise SettingsError(
-            f"The cache folder {folder} cannot be made: {error.strerror}.", "Choose --cache."
+            f"The cache folder {folder} cannot be made: {error.strerror}.", "Name another one in INSIGHTS_CACHE."
         ) from error
 
 

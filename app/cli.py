@@ -69,6 +69,7 @@ def serve(
             allowed_host=tuple(allowed_host or ()),
         )
         _check_port(settings)
+        _check_store(settings)
     if check:
         return
     os.environ.update(settings.environment())
@@ -92,7 +93,8 @@ def convert(
 
     with _said_plainly():
         settings = _settings(source=tuple(sources or ()), store=store)
-        _require_source(settings)
+        if not queue:
+            _require_source(settings)
         failed = commands.work_off_queue(settings) if queue else commands.convert(settings, as_json=json)
     raise typer.Exit(1 if failed else 0)
 
@@ -150,6 +152,16 @@ def _check_port(settings: Settings) -> None:
                 f"Cannot listen on {settings.host}:{settings.port}: {(error.strerror or str(error)).lower()}.",
                 f"Take another port: --port {_next(settings.port)}, or PORT={_next(settings.port)} make demo.",
             ) from error
+
+
+def _check_store(settings: Settings) -> None:
+    try:
+        settings.store.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise InsightsError(
+            f"The store {settings.store} cannot be made: {(error.strerror or str(error)).lower()}.",
+            "Choose another place: --store.",
+        ) from error
 
 
 def _next(port: int) -> int:

@@ -214,7 +214,7 @@ class Conversions:
         path = os.pathsep.join(filter(None, [str(PROJECT_ROOT), os.environ.get("PYTHONPATH", "")]))
         with open(self.folder / "converter.log", "wb") as log:
             process = subprocess.Popen(
-                command,
+                [*command, "--", *self.sources],
                 start_new_session=True,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -8,9 +8,12 @@ from typing import Any
 import structlog
 
 from app.logs import GunicornLogger, configure
-from app.settings import load
+from app.settings import SettingsError, load
 
-_settings = load()
+try:
+    _settings = load()
+except SettingsError as _error:
+    sys.exit(f"Error: {_error.message} {_error.hint}")
 configure(_settings.log_level)
 
 bind = f"[{_settings.host}]:{_settings.port}" if ":" in _settings.host else f"{_settings.host}:{_settings.port}"

@@ -17,6 +17,8 @@ MIB = 1024 * 1024
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 ANY_ADDRESS = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not bound to
 
+FLAGS = frozenset({"store", "host", "port", "prefix", "allowed_host"})
+
 
 class SettingsError(InsightsError):
     """A flag or an environment variable holds a value that cannot be used."""
@@ -124,7 +126,8 @@ def load(**flags: Any) -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]) if first["loc"] else "a setting"
+        flag = f"--{name.replace('_', '-')} or " if name in FLAGS else ""
         raise SettingsError(
             f"{name.replace('_', '-')}: {first['msg']} (got {first['input']!r}).",
-            f"Set it with --{name.replace('_', '-')} or INSIGHTS_{name.upper()}.",
+            f"Set it with {flag}INSIGHTS_{name.upper()}.",
         ) from error

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+
+import structlog
+
 from app import logs
 from app.server import create_app
 from app.settings import load
+from data.errors import InsightsError
 
-settings = load()
-logs.configure(settings.log_level)
-dash_app = create_app(settings)
+APP_LOAD_ERROR = 4
+"""The exit status by which gunicorn knows that starting the worker again is of no use."""
+
+try:
+    settings = load()
+    logs.configure(settings.log_level)
+    dash_app = create_app(settings)
+except InsightsError as error:
+    structlog.get_logger("server").critical("cannot start", reason=error.message, hint=error.hint)
+    sys.exit(APP_LOAD_ERROR)
 server = dash_app.server
 # Dash sets itself up in its first request and is not ready for a second one meanwhile: so make it here, alone.
 server.test_client().get(settings.prefix, headers={"Host": "localhost"})

@@ -85,6 +85,23 @@ def test_an_unusable_setting_is_said_with_its_name(run: Run) -> None:
     assert "INSIGHTS_PORT" in result.stderr
 
 
+def test_a_store_that_cannot_be_made_is_said_with_the_next_step(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = run("serve", "--check", "--store", tmp_path / "file" / "store", INSIGHTS_PORT=str(free_port()))
+    assert result.returncode == 1
+    assert "not a directory" in result.stderr
+    assert "--store" in result.stderr
+
+
+def test_gunicorn_alone_says_what_is_wrong_with_its_settings_too() -> None:
+    command = [sys.executable, "-m", "gunicorn", "--config", "app/gunicorn_conf.py", "app.wsgi:server"]
+    environment = {**os.environ, "INSIGHTS_PORT": "many"}
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1
+    assert "INSIGHTS_PORT" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
 def test_a_taken_port_is_said_with_the_next_step(run: Run) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
