@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Literal, cast
 
@@ -13,7 +14,7 @@ from app.panels import Request, register_figure
 from app.urls import Address
 from components import controls
 from components.cards import absent_card, section_title, strip_panel
-from components.figures import distribution, empty, heatmap, system
+from components.figures import distribution, empty, heatmap, rows, system
 from components.figures import steps as step_figures
 from components.figures.axes import View
 from components.panels import EmptyView, FigureView, figure_panel
@@ -25,6 +26,8 @@ from data.selection import Selection, Window
 from data.store import Fetch
 
 By = Literal["all", "node", "device"]
+MAX_HEATMAP_NODES = 16
+"""More nodes than this make a heatmap that nobody scrolls through and no browser draws at once."""
 _PLOT_MARGIN_PX = 66
 _HEATMAP_METRICS = (("utilization", "Utilization"), ("gpu_memory", "GPU memory"), ("io_wait", "I/O wait"))
 _SCALES = (("linear", "Linear"), ("log", "Log"))
@@ -111,13 +114,19 @@ def _heatmap_panel(header: JobHeader) -> Component:
     panel: Any = figure_panel(
         Id.HEATMAP,
         "System utilization",
-        height=heatmap.expected_height(len(header.nodes), header.gpus, header.cpus),
+        height=_expected_height(header),
         controls=legend,
         wide=True,
         query_keys=("metric",),
     )
     panel.className = f"{panel.className} heatmap-chart"
     return cast(Component, panel)
+
+
+def _expected_height(header: JobHeader) -> int:
+    drawn = min(len(header.nodes), MAX_HEATMAP_NODES)
+    part = drawn / max(len(header.nodes), 1)
+    return rows.expected_height(drawn, round(header.gpus * part), round(header.cpus * part))
 
 
 def _over_time(header: JobHeader) -> html.Div:
@@ -246,10 +255,18 @@ def draw_heatmap(fetch: Fetch, request: Request) -> FigureView | EmptyView:
     metric = cast(
         Literal["utilization", "gpu_memory", "io_wait"], _chosen(request, "metric", _HEATMAP_METRICS, "utilization")
     )
-    frame = fetch(system_queries.heatmap, request.selection, metric, _plot_px(request) // 2)
+    selection = request.selection
+    every = selection.nodes or fetch(jobs.header, Selection(selection.job)).nodes
+    if len(every) > MAX_HEATMAP_NODES:
+        selection = replace(selection, nodes=every[:MAX_HEATMAP_NODES])
+    frame = fetch(system_queries.heatmap, selection, metric, _plot_px(request) // 2)
     if not frame.rows or not frame.maximum.size:
         return empty.nothing_in_window("Nothing was measured")
-    return heatmap.utilization_heatmap(frame, view_of(fetch, request))
+    view = heatmap.utilization_heatmap(frame, view_of(fetch, request))
+    if len(every) > MAX_HEATMAP_NODES:
+        cut = f"The first {MAX_HEATMAP_NODES} of {len(every)} nodes are drawn; pick others above."
+        view = replace(view, caption=f"{view.caption} {cut}")
+    return view
 
 
 def draw_usage(

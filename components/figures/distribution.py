@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from components import format as text
-from components.figures.axes import View, layout, round_up, words
+from components.figures.axes import View, chart, layout, round_up, words
 from components.panels import FigureView
 from components.theme import hue, rgba
 from data.frames import MetricHistogram, NodeHistogram
@@ -35,7 +35,7 @@ def metric_histogram(frame: MetricHistogram, view: View, *, height: int = HISTOG
     strips = frame.nodes[:_MAX_STRIPS] if len(frame.nodes) > 1 else ()
     strips_px = len(strips) * _STRIP_PX + 6 if strips else 0
     top = round_up(float(shares.max(initial=0)))
-    figure = go.Figure([_bars(frame, view, shares, counts)], _layout(view, height + strips_px, strips_px, top))
+    figure = chart([_bars(frame, view, shares, counts)], _layout(view, height + strips_px, strips_px, top))
     for trace in _quantiles(frame, view, top):
         figure.add_trace(trace)
     if strips:

@@ -6,7 +6,6 @@ through which the page's hatching shows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,20 +14,13 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from components import format as text
-from components.figures.axes import View, time_layout, words
+from components.figures.axes import View, chart, time_layout, words
+from components.figures.rows import MARGIN_PX, TITLE_PX, RowPlan, centres, is_pool, row_plan
 from components.panels import FigureView
 from components.theme import heatmap_scale
-from data.frames import NO_DATA, Heatmap, HeatmapRow
+from data.frames import NO_DATA, Heatmap
 
-TITLE_PX = 20
-GPU_PX = 12
-SPACE_PX = 2
-_CORE_PX = 3
-_POOLED_CORE_PX = 6
-_MARGIN_PX = 8 + 26
 _LABEL_EVERY_PX = 12
-POOLED_FROM_NODES = 8
-"""From this many nodes on the query pools cores, as a screen has not enough rows for them."""
 
 WORDS = {
     "utilization": ("busy", "busiest"),
@@ -37,46 +29,11 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class RowPlan:
-    """Where the rows lie, in pixels from the top."""
-
-    edges: NDArray[np.float32]  # of every row and every space between, ascending
-    row_of_band: tuple[int, ...]  # index into the rows, -1 for a space
-    titles: tuple[tuple[str, float], ...]  # node and the top of its title line
-    height: float
-
-
-def row_plan(rows: tuple[HeatmapRow, ...]) -> RowPlan:
-    """Place the rows: a title line per node, GPUs, a thin space, cores."""
-    edges, bands, titles = [0.0], [], []
-    for index, row in enumerate(rows):
-        before = rows[index - 1] if index else None
-        if before is None or before.node != row.node:
-            titles.append((row.node, edges[-1]))
-            edges.append(edges[-1] + TITLE_PX)
-            bands.append(-1)
-        elif _is_gpu(before.device) and not _is_gpu(row.device):
-            edges.append(edges[-1] + SPACE_PX)
-            bands.append(-1)
-        edges.append(edges[-1] + _row_px(row))
-        bands.append(index)
-    return RowPlan(np.array(edges, np.float32), tuple(bands), tuple(titles), edges[-1])
-
-
-def expected_height(nodes: int, gpus: int, cpus: int) -> int:
-    """About how tall the chart becomes, so that its place can be kept before the data are there."""
-    per_node = max(nodes, 1)
-    cores = -(-cpus // per_node)
-    core_px = cores * _CORE_PX if nodes < POOLED_FROM_NODES else min(cores, 8) * _POOLED_CORE_PX
-    return nodes * (TITLE_PX + -(-gpus // per_node) * GPU_PX + SPACE_PX + core_px) + _MARGIN_PX
-
-
 def utilization_heatmap(frame: Heatmap, view: View) -> FigureView:
     """One row per device, one column per bin: the highest value of the bin, its mean on hover."""
     plan = row_plan(frame.rows)
-    height = round(plan.height) + _MARGIN_PX
-    figure = go.Figure(
+    height = round(plan.height) + MARGIN_PX
+    figure = chart(
         [_cells(frame, plan, view), _label_axis(plan, view)],
         time_layout(
             view,
@@ -92,20 +49,6 @@ def utilization_heatmap(frame: Heatmap, view: View) -> FigureView:
     )
     figure.update_xaxes(showgrid=False)
     return FigureView(figure, note=_note(frame), caption=_caption(frame, view), height=height)
-
-
-def _is_gpu(device: str) -> bool:
-    return device.startswith("gpu")
-
-
-def _is_pool(device: str) -> bool:
-    return "–" in device or "-" in device
-
-
-def _row_px(row: HeatmapRow) -> int:
-    if _is_gpu(row.device):
-        return GPU_PX
-    return _POOLED_CORE_PX if _is_pool(row.device) else _CORE_PX
 
 
 def _banded(values: NDArray[np.uint8], plan: RowPlan) -> NDArray[np.uint8]:
@@ -140,15 +83,9 @@ def _cells(frame: Heatmap, plan: RowPlan, view: View) -> go.Heatmap:
     )
 
 
-def _centres(plan: RowPlan) -> list[tuple[int, float]]:
-    """Row index and vertical middle of every row."""
-    bands = zip(plan.row_of_band, pairwise(plan.edges.tolist()), strict=True)
-    return [(row, (top + bottom) / 2) for row, (top, bottom) in bands if row >= 0]
-
-
 def _row_axis(frame: Heatmap, plan: RowPlan) -> dict[str, Any]:
     """The axis the hover reads names from: a text for every row, none of them drawn."""
-    centres = _centres(plan)
+    middles = centres(plan)
     return {
         "type": "linear",
         "range": [plan.height, 0],
@@ -156,9 +93,9 @@ def _row_axis(frame: Heatmap, plan: RowPlan) -> dict[str, Any]:
         "showgrid": False,
         "showticklabels": False,
         "tickmode": "array",
-        "tickvals": [centre for _, centre in centres],
+        "tickvals": [middle for _, middle in middles],
         "ticktext": [
-            f"{text.label(frame.rows[row].node, 60)} {text.label(frame.rows[row].device, 60)}" for row, _ in centres
+            f"{text.label(frame.rows[row].node, 60)} {text.label(frame.rows[row].device, 60)}" for row, _ in middles
         ],
     }
 
@@ -167,7 +104,7 @@ def _visible_labels(frame: Heatmap, plan: RowPlan, view: View) -> dict[str, Any]
     """The axis that is drawn: as many device names as fit, always the first of each kind."""
     shown: list[tuple[str, float]] = []
     last = -float(_LABEL_EVERY_PX)
-    for row, centre in _centres(plan):
+    for row, centre in centres(plan):
         device = frame.rows[row].device
         if _worth_a_label(device) and centre - last >= _LABEL_EVERY_PX - 0.5:
             shown.append((text.label(device, 9), centre))
@@ -188,7 +125,7 @@ def _visible_labels(frame: Heatmap, plan: RowPlan, view: View) -> dict[str, Any]
 
 def _worth_a_label(device: str) -> bool:
     """Every GPU and pool, of single cores every eighth: cpu0 stays silent beside the GPUs' names."""
-    if not device.startswith("cpu") or _is_pool(device):
+    if not device.startswith("cpu") or is_pool(device):
         return True
     number = device.removeprefix("cpu")
     return not number.isdigit() or (int(number) % 8 == 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from components import format as text
-from components.figures.axes import View, layout, time_layout
+from components.figures.axes import View, chart, layout, time_layout
 from components.panels import FigureView
 from data.frames import JobTimes
 
@@ -71,7 +71,7 @@ def phase_donut(times: JobTimes, view: View) -> go.Figure:
         },
         middle | {"y": 0.38, "text": "total", "font": {"size": 11, "color": view.colours.text_3}},
     ]
-    return go.Figure(
+    return chart(
         [pie], layout(view, height=DONUT_PX, unit="s", annotations=annotations, margin={"l": 4, "r": 4, "t": 4, "b": 4})
     )
 
@@ -89,7 +89,7 @@ def training_progress(times: JobTimes, view: View) -> FigureView:
         "showgrid": False,
         "ticks": "",
     }
-    figure = go.Figure(
+    figure = chart(
         traces,
         time_layout(
             view,

@@ -5,7 +5,6 @@ Counts and quantiles are exact on every step that starts in the window; outliers
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,11 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from components import format as text
-from components.figures.axes import View, layout, round_up, time_layout, times, value_axis, words
+from components.figures.axes import View, chart, layout, round_up, time_layout, times, value_axis, words
+from components.figures.outliers import at_right_edge, outlier_marks, slow_steps
 from components.panels import FigureView
 from components.theme import hue, rgba
-from data.frames import Step, StepHistogram, StepTimeline
+from data.frames import StepHistogram, StepTimeline
 
 STEPS_HEIGHT = 206
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
@@ -34,11 +34,11 @@ def step_histogram(frame: StepHistogram, view: View, *, height: int = STEPS_HEIG
     divisor, unit = _unit(frame.p50_ns)
     counts = np.sum([group.counts for group in frame.groups], axis=0) if frame.groups else np.zeros(1)
     top = float(round_up(float(counts.max(initial=1))))
-    figure = go.Figure(
+    figure = chart(
         [
             *_bars(frame, view, divisor, unit),
             *_quantiles(frame, view, divisor, top),
-            *_outlier_marks(frame, view, divisor, top),
+            *outlier_marks(frame, view, divisor, top),
         ],
         layout(
             view,
@@ -67,9 +67,9 @@ def step_timeline(frame: StepTimeline, view: View, *, height: int = STEPS_HEIGHT
     top = round_up(longest / divisor)
     traces = [_points(frame, view, index, divisor, unit) for index in range(len(frame.groups))]
     if frame.outliers:
-        traces.append(_slow_steps(frame.outliers, view, divisor, unit))
+        traces.append(slow_steps(frame.outliers, view, divisor, unit))
     axis = value_axis(view, top * 1.12, nticks=4, ticksuffix=f" {unit}", showticksuffix="last")
-    figure = go.Figure(traces, time_layout(view, height=height, unit=unit, y_axis=axis, hovermode="closest"))
+    figure = chart(traces, time_layout(view, height=height, unit=unit, y_axis=axis, hovermode="closest"))
     drawn = "each step is a point" if frame.bin_ns == 0 else f"longest step per {text.duration(frame.bin_ns)}"
     return FigureView(
         figure, note=words([text.counted(frame.steps, "step"), drawn]), caption=_timeline_caption(frame, view)
@@ -152,14 +152,14 @@ def _quantiles(frame: StepHistogram, view: View, divisor: float, top: float) -> 
         if text.is_missing(value_ns):
             continue
         x = value_ns / divisor
-        side = "left" if name == "p50" and frame.scale == "log" else "right"
+        left = name == "p50" or at_right_edge(frame, value_ns)
         lines.append(
             go.Scatter(
                 x=[x, x],
                 y=[0, level * top],
                 mode="lines+text",
                 text=["", f" {name} <b>{text.duration(value_ns)}</b> "],
-                textposition=f"middle {side}",
+                textposition="middle left" if left else "middle right",
                 textfont={"size": 11, "color": view.colours.text_2},
                 line={"color": view.colours.text_2, "width": 1, "dash": dash},
                 hoverinfo="skip",
@@ -167,71 +167,6 @@ def _quantiles(frame: StepHistogram, view: View, divisor: float, top: float) -> 
             )
         )
     return lines
-
-
-def _outlier_marks(frame: StepHistogram, view: View, divisor: float, top: float) -> list[go.Scatter]:
-    """Amber stems at the slow steps, neighbours together, named by their numbers."""
-    if not frame.outliers:
-        return []
-    groups = _clusters(frame)
-    longest = [max(step.duration_ns for step in steps) for steps in groups]
-    return [
-        go.Scatter(
-            x=[duration_ns / divisor for duration_ns in longest],
-            y=[0.16 * top] * len(groups),
-            mode="markers+text",
-            marker={"symbol": "diamond", "size": 8, "color": view.colours.warn_fill},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": [0] * len(groups),
-                "arrayminus": [0.16 * top] * len(groups),
-                "color": view.colours.warn_fill,
-                "thickness": 1,
-                "width": 0,
-            },
-            text=[_numbers(steps) if index < 4 else "" for index, steps in enumerate(groups)],
-            textposition=[_side(frame, duration_ns) for duration_ns in longest],
-            textfont={"size": 11, "color": view.colours.warn},
-            customdata=[
-                [_numbers(steps, 12), text.duration(duration_ns)]
-                for steps, duration_ns in zip(groups, longest, strict=True)
-            ],
-            hovertemplate="<b>%{customdata[0]}</b><br>up to %{customdata[1]}<extra>outlier</extra>",
-            meta={"mark": True},
-            cliponaxis=False,
-        )
-    ]
-
-
-def _side(frame: StepHistogram, duration_ns: int) -> str:
-    """A label at the right edge is written inwards."""
-    place = np.log10 if frame.scale == "log" else np.asarray
-    low, high = float(place(frame.edges_ns[0])), float(place(frame.edges_ns[-1]))
-    return "top left" if float(place(duration_ns)) > low + 0.9 * (high - low) else "top center"
-
-
-def _clusters(frame: StepHistogram) -> list[list[Step]]:
-    """The outliers, longest first; those whose marks would overlap on the axis form one group."""
-    place = np.log10 if frame.scale == "log" else np.asarray
-    span = float(place(frame.edges_ns[-1]) - place(frame.edges_ns[0])) or 1.0
-    groups: list[list[Step]] = []
-    for step in sorted(frame.outliers, key=lambda one: -one.duration_ns):
-        first = groups[-1][0] if groups else None
-        near = first is not None and float(place(first.duration_ns) - place(step.duration_ns)) < 0.09 * span
-        if near:
-            groups[-1].append(step)
-        else:
-            groups.append([step])
-    return groups
-
-
-def _numbers(steps: Sequence[Step], limit: int = 3) -> str:
-    known = sorted({step.step for step in steps if step.step >= 0})
-    if not known:
-        return text.counted(len(steps), "slow step")
-    more = " …" if len(known) > limit else ""
-    return f"step{'s' if len(known) > 1 else ''} " + ", ".join(str(number) for number in known[:limit]) + more
 
 
 def _points(frame: StepTimeline, view: View, index: int, divisor: float, unit: str) -> go.Scatter:
@@ -267,43 +202,6 @@ def _marked(frame: StepTimeline) -> NDArray[np.bool_]:
     outliers = np.array([(step.start_ns, step.duration_ns) for step in frame.outliers], np.int64).reshape(-1, 2)
     same_start = np.isin(frame.start_ns, outliers[:, 0])
     return same_start & np.isin(frame.duration_ns, outliers[:, 1])
-
-
-def _slow_steps(outliers: Sequence[Step], view: View, divisor: float, unit: str) -> go.Scatter:
-    """Amber diamonds; each carries the window to zoom to when it is clicked."""
-    named: dict[int, int] = {}
-    for step in sorted(outliers, key=lambda one: -one.duration_ns):
-        named.setdefault(step.step, id(step))
-    shown = set(list(named.values())[:6])
-    starts = np.array([step.start_ns for step in outliers], np.int64)
-    return go.Scatter(
-        x=times(starts, view.offset_minutes),
-        y=[step.duration_ns / divisor for step in outliers],
-        mode="markers+text",
-        marker={"symbol": "diamond", "size": 8, "color": view.colours.warn_fill},
-        text=[f"<b>{step.step}</b>" if id(step) in shown and step.step >= 0 else "" for step in outliers],
-        textposition="top center",
-        textfont={"size": 11, "color": view.colours.warn},
-        customdata=[
-            [
-                *zoom_window(step),
-                f"step {step.step}" if step.step >= 0 else "a step",
-                text.duration(step.duration_ns),
-                text.label(step.node, 40),
-            ]
-            for step in outliers
-        ],
-        hovertemplate="<b>%{customdata[2]}</b> on %{customdata[4]}<br>%{x}: <b>%{customdata[3]}</b>, an outlier<br>"
-        "click to zoom there<extra></extra>",
-        meta={"zoom": True},
-        cliponaxis=False,
-    )
-
-
-def zoom_window(step: Step) -> tuple[str, str]:
-    """The window that shows a step with half its length around it, in nanoseconds, as text because of their size."""
-    room_ns = max(step.duration_ns // 2, 1_000_000)
-    return str(step.start_ns - room_ns), str(step.start_ns + step.duration_ns + room_ns)
 
 
 def _histogram_caption(frame: StepHistogram) -> str:

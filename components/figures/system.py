@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components import format as text
-from components.figures.axes import View, time_layout, value_axis, words
+from components.figures.axes import View, chart, time_layout, value_axis, words
 from components.figures.lines import (
     Scale,
     band,
@@ -42,7 +42,7 @@ def usage_over_time(frame: OverTime, view: View, *, devices: str, height: int = 
     else:
         ranked = [(rank, index) for rank, index in enumerate(order)]
         traces += [_line(frame, view, scale, index, rank, len(order)) for rank, index in reversed(ranked)]
-    figure = go.Figure(traces, lines_layout(frame, view, scale, height))
+    figure = chart(traces, lines_layout(frame, view, scale, height))
     return FigureView(figure, note=lines_note(frame, scale, devices, order), caption=caption(frame, view))
 
 
@@ -66,7 +66,7 @@ def throughput_over_time(frame: OverTime, view: View, *, nodes: int, height: int
             name=direction or "total",
             tag=text.plain(direction, 20),
         )
-    figure = go.Figure(traces, lines_layout(frame, view, scale, height))
+    figure = chart(traces, lines_layout(frame, view, scale, height))
     return FigureView(figure, note=directions_note(frame, scale, nodes), caption=caption(frame, view))
 
 
@@ -90,7 +90,7 @@ def memory_timeline(frame: OverTime, view: View, *, height: int = LINES_HEIGHT) 
             tag="fullest" if fullest else None,
         )
     traces += _limit(view) + _peak_mark(frame, view)
-    figure = go.Figure(traces, lines_layout(frame, view, scale, height))
+    figure = chart(traces, lines_layout(frame, view, scale, height))
     kind = text.counted(frame.devices, "GPU")
     drawn = f"the {len(order)} fullest drawn" if len(order) < len(frame.groups) else "fullest in bold"
     return FigureView(
@@ -122,7 +122,7 @@ def minimap(cpu: OverTime, gpu: OverTime | None, view: View, brush: tuple[int, i
         margin={"l": 8, "r": 8, "t": 2, "b": 18},
     )
     layout["xaxis"] |= {"showgrid": False, "nticks": 6, "ticks": "", "tickfont": {"size": 10.5}}
-    return go.Figure(traces, layout)
+    return chart(traces, layout)
 
 
 def _brush(view: View, start_ns: int, end_ns: int, top: float) -> go.Scatter:

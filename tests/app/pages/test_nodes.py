@@ -87,8 +87,7 @@ def test_without_a_window_the_axis_spans_the_job(name):
 def test_queries_get_the_selection_and_the_width_of_the_plot():
     asked = fetch()
     nodes.draw_heatmap(asked, request(WINDOW, ("algo-2",), query={"metric": "io_wait"}))
-    name, arguments = asked.asked[0]
-    assert name == "system_heatmap"
+    (arguments,) = [arguments for name, arguments in asked.asked if name == "system_heatmap"]
     assert arguments == (Selection("run-a-1a2b3c4d", WINDOW, ("algo-2",)), "io_wait", 460)
 
 
@@ -105,9 +104,18 @@ def test_lines_are_chosen_by_the_address_from_what_is_known(query, expected):
 def test_unknown_values_in_the_address_fall_back():
     asked = fetch()
     nodes.draw_heatmap(asked, request(query={"metric": "passwords"}))
-    assert asked.asked[0][1][1] == "utilization"
+    assert [arguments[1] for name, arguments in asked.asked if name == "system_heatmap"] == ["utilization"]
     nodes.draw_step_histogram(asked, request(query={"scale": "cubic"}))
     assert [arguments[1] for name, arguments in asked.asked if name == "steps_histogram"] == ["log"]
+
+
+def test_a_heatmap_of_very_many_nodes_is_cut_and_says_so():
+    names = tuple(f"algo-{number}" for number in range(1, 101))
+    asked = fetch(jobs_header=frames.job_header(nodes=names, gpus=800, cpus=9600))
+    view = nodes.draw_heatmap(asked, request())
+    (arguments,) = [arguments for name, arguments in asked.asked if name == "system_heatmap"]
+    assert arguments[0].nodes == names[:16]
+    assert "The first 16 of 100 nodes are drawn" in view.caption
 
 
 def test_histograms_and_steps_are_not_over_time():

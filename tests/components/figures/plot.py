@@ -34,6 +34,7 @@ def everything(figure: go.Figure) -> str:
 
 def assert_house_rules(figure: go.Figure, *, time: bool) -> None:
     """What holds for every figure."""
+    go.Figure(figure.to_plotly_json())  # raises where an attribute or a value is not Plotly's
     assert figure.layout.meta["time"] is time
     assert figure.layout.paper_bgcolor is None or "0,0,0,0" in figure.layout.paper_bgcolor
     for trace in figure.data:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from components.figures import heatmap
+from components.figures import heatmap, rows
 from components.figures.axes import View
 from data.frames import NO_DATA
 from data.selection import Window
@@ -45,12 +45,12 @@ def test_a_gap_is_a_hole_and_never_zero():
 
 
 def test_gpus_are_tall_cores_thin_and_nodes_have_a_title_line():
-    plan = heatmap.row_plan(frames.heatmap(nodes=("a",)).rows)
+    plan = rows.row_plan(frames.heatmap(nodes=("a",)).rows)
     heights = np.diff(plan.edges)
     assert heights.tolist() == [20, *[12] * 4, 2, *[3] * 32]
     assert plan.titles == (("a", 0.0),)
     assert plan.height == 20 + 48 + 2 + 96
-    pooled = heatmap.row_plan(frames.heatmap(nodes=("a",), pooled=4).rows)
+    pooled = rows.row_plan(frames.heatmap(nodes=("a",), pooled=4).rows)
     assert np.diff(pooled.edges).tolist() == [20, *[12] * 4, 2, *[6] * 8]
 
 
@@ -133,4 +133,4 @@ def test_many_nodes_fit_a_screen():
     assert len(rows_of(view.figure)) == 8 * 16
     assert view.height < 1500
     assert len(view.figure.to_json()) < 1_000_000
-    assert abs(heatmap.expected_height(8, 64, 768) - view.height) < 40
+    assert abs(rows.expected_height(8, 64, 768) - view.height) < 40
