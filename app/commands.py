@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from data.convert.progress import Progress
     from data.sources import SourceJob
 
+STORED = "stored"
 Report = Callable[["Progress"], None]
 
 
@@ -93,10 +94,14 @@ def _converting(settings: Settings) -> converter.Convert:
 def _converted(
     job: SourceJob, settings: Settings, bar: Callable[[str], Report], convert_job: converter.Convert
 ) -> dict[str, str]:
+    from data.convert.progress import Progress
+
+    report = bar(job.name)
     try:
-        convert_job(job, settings.store, bar(job.name), lambda: False)
+        convert_job(job, settings.store, report, lambda: False)
     except InsightsError as error:
         return {"error": error.message, "hint": error.hint}
+    report(Progress(STORED, 0, 0, 0, 0))
     return {"error": "", "hint": ""}
 
 
@@ -122,12 +127,13 @@ def _progress(quiet: bool) -> Iterator[Callable[[str], Report]]:
             task = bars.add_task(_printable(name), total=None, stage="")
 
             def report(progress: Progress) -> None:
-                bars.update(
-                    task,
-                    completed=progress.bytes_done,
-                    total=progress.bytes_total or None,
-                    stage=progress.stage,
-                )
+                if progress.stage == STORED:
+                    total = bars.tasks[task].total or 0
+                    bars.update(task, completed=total, total=total, stage=STORED)
+                    bars.stop_task(task)
+                else:
+                    total = progress.bytes_total or None
+                    bars.update(task, completed=progress.bytes_done, total=total, stage=progress.stage)
 
             return report
 
