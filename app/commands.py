@@ -128,8 +128,8 @@ def _progress(quiet: bool) -> Iterator[Callable[[str], Report]]:
 
             def report(progress: Progress) -> None:
                 if progress.stage == STORED:
-                    total = bars.tasks[task].total or 0
-                    bars.update(task, completed=total, total=total, stage=STORED)
+                    read = bars.tasks[task].total or 0
+                    bars.update(task, completed=read, total=read, stage=STORED)
                     bars.stop_task(task)
                 else:
                     total = progress.bytes_total or None
