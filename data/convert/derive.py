@@ -135,7 +135,7 @@ def ticks(folder: Path, part_ids: Sequence[int]) -> tuple[pa.Table, list[NodeTic
         columns |= _tick_metric(stamps, metric, begin)
     for metric in (Metric.GPU, Metric.GPU_MEMORY):
         name = f"{metric.name.lower()}_values"
-        columns[name] = _first_list(stamps.column(name).combine_chunks(), begin, len(stamps))
+        columns[name] = _first_values(stamps.column(name).combine_chunks(), begin)
     return pa.table(columns), found
 
 
@@ -156,9 +156,9 @@ def _tick_metric(stamps: pa.Table, metric: Metric, begin: NDArray[np.int64]) -> 
     missing = seen == 0
     if metric is Metric.NETWORK:
         return {name: pa.array(sums, mask=missing)}
-    if metric is Metric.MEMORY:
-        return {name: pa.array(sums / np.maximum(seen, 1), mask=missing)}
     count = np.add.reduceat(_filled(stamps, f"{name}_count", 0), begin) if len(begin) else np.empty(0)
+    if metric is Metric.MEMORY:
+        return {name: pa.array(sums / np.maximum(count, 1), mask=missing)}
     low = np.minimum.reduceat(_filled(stamps, f"{name}_min", np.inf), begin) if len(begin) else np.empty(0)
     high = np.maximum.reduceat(_filled(stamps, f"{name}_max", -np.inf), begin) if len(begin) else np.empty(0)
     bins = stamps.column(f"{name}_histogram").combine_chunks().values.to_numpy().reshape(-1, schema.HISTOGRAM_BINS)
@@ -179,26 +179,21 @@ def _filled(stamps: pa.Table, name: str, missing: float) -> NDArray[np.float64]:
     return values
 
 
-def _first_list(lists: pa.ListArray, begin: NDArray[np.int64], size: int) -> pa.Array:
-    """Per tick the values by device: of the devices' stamps, the first that measured each."""
+def _first_values(lists: pa.ListArray, begin: NDArray[np.int64]) -> pa.Array:
+    """Per tick the values by device: of the tick's stamps, the first that measured each; null where none did."""
     lengths = np.diff(lists.offsets.to_numpy())
-    filled = np.flatnonzero(lengths)
-    width = int(lengths.max(initial=0))
-    table = np.full((len(begin), width), np.nan)
-    flat, offsets = lists.values.to_numpy(), lists.offsets.to_numpy()
-    tick = np.searchsorted(begin, filled, side="right") - 1
-    for length in np.unique(lengths[filled]).tolist():
-        mine = lengths[filled] == length
-        rows = flat[offsets[filled[mine]][:, None] + np.arange(length)]
-        for at, row in ((tick[mine], rows),):
-            block = np.full((len(row), width), np.nan)
-            block[:, :length] = row
-            later = np.isnan(table[at])
-            table[at] = np.where(later, block, table[at])
+    values = lists.flatten().to_numpy(zero_copy_only=False)
+    ends = np.cumsum(lengths)
+    device = np.arange(len(values)) - np.repeat(ends - lengths, lengths)
+    tick = np.searchsorted(begin, np.repeat(np.arange(len(lengths)), lengths), side="right") - 1
+    table = np.full((len(begin), int(lengths.max(initial=0))), np.nan)
+    # Written backwards, so that of several values the first one stays.
+    known = np.flatnonzero(~np.isnan(values))[::-1]
+    table[tick[known], device[known]] = values[known]
     has = np.zeros(len(begin), bool)
     has[tick] = True
-    ends = np.concatenate([[0], np.cumsum(has * width)]).astype(np.int32)
-    return pa.ListArray.from_arrays(ends, pa.array(table[has].ravel()))
+    offsets = np.concatenate([[0], np.cumsum(has * table.shape[1])]).astype(np.int32)
+    return pa.ListArray.from_arrays(offsets, pa.array(table[has].ravel(), from_pandas=True))
 
 
 def summary_table(tick_table: pa.Table, nodes: Sequence[str]) -> pa.Table:

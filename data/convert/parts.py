@@ -238,13 +238,15 @@ def _metric_columns(
     count = np.bincount(at, minlength=size).astype(np.int32)
     missing = count == 0
     total = np.bincount(at, weights=value, minlength=size).astype(np.float64)
-    columns: dict[str, pa.Array | NDArray[np.float64]] = {f"{name}_sum": pa.array(total, mask=missing)}
+    columns: dict[str, pa.Array | NDArray[np.float64]] = {
+        f"{name}_sum": pa.array(total, mask=missing),
+        f"{name}_count": pa.array(count, mask=missing),
+    }
     if metric not in DEVICE_METRICS:
         return columns
     low, high = np.full(size, np.inf), np.full(size, -np.inf)
     np.minimum.at(low, at, value)
     np.maximum.at(high, at, value)
-    columns[f"{name}_count"] = pa.array(count, mask=missing)
     columns[f"{name}_min"] = pa.array(low, mask=missing)
     columns[f"{name}_max"] = pa.array(high, mask=missing)
     columns[f"{name}_histogram"] = _device_histogram(at, value, size)
@@ -258,7 +260,7 @@ def _device_histogram(at: NDArray[np.int64], value: NDArray[np.float64], size: i
 
 
 def _device_lists(at: NDArray[np.int64], device: NDArray[np.int16], value: NDArray[np.float64], size: int) -> pa.Array:
-    """Per stamp the values by device, NaN where a device has none; an empty list where no device has one."""
+    """Per stamp the values by device, null where a device has none; an empty list where no device has one."""
     if not len(at):
         return pa.ListArray.from_arrays(np.zeros(size + 1, np.int32), pa.array([], pa.float64()))
     width = int(device.max()) + 1
@@ -267,4 +269,4 @@ def _device_lists(at: NDArray[np.int64], device: NDArray[np.int16], value: NDArr
     filled = np.zeros(size, bool)
     filled[at] = True
     offsets = np.concatenate([[0], np.cumsum(filled * width)]).astype(np.int32)
-    return pa.ListArray.from_arrays(offsets, pa.array(table[filled].ravel()))
+    return pa.ListArray.from_arrays(offsets, pa.array(table[filled].ravel(), from_pandas=True))

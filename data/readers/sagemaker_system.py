@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import math
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
@@ -55,6 +56,7 @@ MAX_OFFSET_US = 86_400 * 10**6
 """A record a day or more away from the minute in its file's name cannot belong to that file."""
 
 MAX_LINE_BYTES = 1 << 20
+_BROKEN = (EOFError, OSError, zlib.error)
 MAX_PROBLEMS_PER_FILE = 20
 """Faulty lines named one by one; the rest of a file is summed up in one more problem."""
 
@@ -192,15 +194,17 @@ def _careful(file: SourceFile, path: str, at: int, catalog: Catalog) -> tuple[Sy
     times: list[int] = []
     values: list[float] = []
     faults = _Faults(file)
-    with open(path, "rb") as raw:
-        lines = _lines(raw, faults)
-        for number, line in lines:
-            record = _record(line, number, file, faults)
-            if record is not None:
-                series, time_us, value = record
-                sids.append(catalog.number(series))
-                times.append(time_us)
-                values.append(value)
+    try:
+        with open(path, "rb") as raw:
+            for number, line in _lines(raw, faults):
+                record = _record(line, number, file, faults)
+                if record is not None:
+                    series, time_us, value = record
+                    sids.append(catalog.number(series))
+                    times.append(time_us)
+                    values.append(value)
+    except OSError as error:
+        faults.add(None, f"cannot be read: {error.strerror}", 0)
     rows = SystemRows(
         np.array(sids, np.int32), np.array(times, np.int64), np.array(values), np.full(len(sids), at, np.int32)
     )
@@ -236,21 +240,34 @@ def _lines(raw: BinaryIO, faults: _Faults) -> Iterator[tuple[int, bytes]]:
     packed = raw.read(2) == b"\x1f\x8b"
     raw.seek(0)
     stream: Any = gzip.GzipFile(fileobj=raw) if packed else raw
+    broken = "is where the compressed data breaks off" if packed else "could not be read"
     number = 0
     while True:
         number += 1
         try:
             line = stream.readline(MAX_LINE_BYTES + 1)
-        except (EOFError, OSError, zlib.error):
-            faults.add(number, "is where the compressed data breaks off; what follows is lost", 1)
+        except _BROKEN:
+            faults.add(number, f"{broken}; what follows is lost")
             return
         if not line:
             return
         if len(line) > MAX_LINE_BYTES:
-            faults.add(number, f"is longer than {MAX_LINE_BYTES} bytes, the rest of the file is not read")
-            return
-        if line.strip():
-            yield number, line
+            faults.add(number, f"is longer than {MAX_LINE_BYTES} bytes")
+            if not _skip_line(stream, line):
+                faults.add(number, f"{broken}; what follows is lost", 0)
+                return
+        elif line.strip():
+            yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
+
+
+def _skip_line(stream: Any, line: bytes) -> bool:
+    """Reads on to the end of a line, piece by piece; False where the stream breaks."""
+    try:
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(MAX_LINE_BYTES)
+    except _BROKEN:
+        return False
+    return True
 
 
 def _record(line: bytes, number: int, file: SourceFile, faults: _Faults) -> tuple[Series, int, float] | None:
@@ -268,7 +285,7 @@ def _record(line: bytes, number: int, file: SourceFile, faults: _Faults) -> tupl
     if value is None:
         faults.add(number, "has no usable Value")
         return None
-    time_us = round(stamp * 1e6) if stamp is not None and 0 <= stamp <= 1e11 else -1
+    time_us = _microseconds(stamp) if stamp is not None and 0 <= stamp <= 1e11 else -1
     if not EARLIEST_US <= time_us <= LATEST_US:
         faults.add(number, "has no usable Timestamp (seconds since 1970 are expected)")
         return None
@@ -294,5 +311,11 @@ def _number(value: Any) -> float | None:
     return None
 
 
+def _microseconds(stamp: float) -> int:
+    """Rounded half up, as the fast road does: stamps with seven digits often lie exactly between two."""
+    return math.floor(stamp * 1e6 + 0.5)
+
+
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else "" if value is None else str(value)
+    """A text; anything else as it is written in JSON, as in the fast road."""
+    return value if isinstance(value, str) else "" if value is None else orjson.dumps(value).decode()
