@@ -32,21 +32,29 @@ window.insights = window.insights || {};
     return null;
   }
 
-  function moveCharts(win, except) {
-    const target = win || address.job();
-    if (!target) return;
+  function isWhole(graph) { return Boolean(graph.layout.meta && graph.layout.meta.whole); }
+
+  function move(graph, target, whole) {
     const range = [toPlotly(target.start), toPlotly(target.end)];
+    if (!isWhole(graph)) return window.Plotly.relayout(graph, { 'xaxis.range': range });
+    // a chart of the whole job stays where it is; its first trace marks the window
+    const corners = [range[0], range[0], range[1], range[1]];
+    return window.Plotly.update(graph, { x: [corners] }, { 'xaxis.range': [toPlotly(whole.start), toPlotly(whole.end)] }, [0]);
+  }
+
+  function moveCharts(win) {
+    const whole = address.job(), target = win || whole;
+    if (!target) return;
     insights.panels.graphs().forEach(function (graph) {
-      if (graph === except || !insights.panels.isTime(graph) || !insights.panels.inView(graph)) return;
+      if (!insights.panels.isTime(graph) || !insights.panels.inView(graph)) return;
       moving += 1;
-      Promise.resolve(window.Plotly.relayout(graph, { 'xaxis.range': range }))
-        .catch(function () {}).then(function () { moving -= 1; });
+      Promise.resolve(move(graph, target, whole)).catch(function () {}).then(function () { moving -= 1; });
     });
   }
 
-  function setWindow(win, except) {
+  function setWindow(win) {
     address.setWindow(win);
-    moveCharts(win, except);
+    moveCharts(win);
     insights.shell.showWindow();
   }
 
@@ -56,7 +64,7 @@ window.insights = window.insights || {};
     if (!range) return;
     const win = address.cut(range, address.job());
     dragged = win;
-    setWindow(win, null);
+    setWindow(win);
   }
 
   function onClick(event) {
@@ -65,13 +73,13 @@ window.insights = window.insights || {};
     if (!trace || !trace.meta || !trace.meta.zoom || !Array.isArray(point.customdata)) return;
     try {
       const start = BigInt(point.customdata[0]), end = BigInt(point.customdata[1]);
-      if (end > start) setWindow(address.clamp({ start, end }, address.job()), null);
+      if (end > start) setWindow(address.clamp({ start, end }, address.job()));
     } catch (error) { /* not a pair of integers: nothing to zoom to */ }
   }
 
   insights.graphAttached.push(function (graph) {
     graph.on('plotly_relayout', function (event) { onRelayout(graph, event); });
-    graph.on('plotly_doubleclick', function () { if (insights.panels.isTime(graph)) setWindow(null, null); });
+    graph.on('plotly_doubleclick', function () { if (insights.panels.isTime(graph)) setWindow(null); });
     graph.on('plotly_click', onClick);
   });
 
@@ -79,18 +87,18 @@ window.insights = window.insights || {};
     const whole = address.job();
     if (!whole || !insights.panels.graphs().some(insights.panels.isTime)) return false;
     const current = address.currentWindow() || whole;
-    setWindow(address.clamp(compute(current), whole), null);
+    setWindow(address.clamp(compute(current), whole));
     return true;
   }
 
   insights.zoom = {
-    fromPlotly, toPlotly, rangeOf, setWindow, moveCharts,
+    fromPlotly, toPlotly, rangeOf, isWhole, setWindow, moveCharts,
     zoomIn: function () { return change(function (w) { const q = (w.end - w.start) / 4n; return { start: w.start + q, end: w.end - q }; }); },
     zoomOut: function () { return change(function (w) { const h = (w.end - w.start) / 2n; return { start: w.start - h, end: w.end + h }; }); },
     earlier: function () { return change(function (w) { const q = (w.end - w.start) / 4n; return { start: w.start - q, end: w.end - q }; }); },
     later: function () { return change(function (w) { const q = (w.end - w.start) / 4n; return { start: w.start + q, end: w.end + q }; }); },
-    reset: function () { if (address.job()) setWindow(null, null); return Boolean(address.job()); },
-    fit: function () { if (address.job() && dragged) setWindow(dragged, null); return Boolean(dragged); },
+    reset: function () { if (address.job()) setWindow(null); return Boolean(address.job()); },
+    fit: function () { if (address.job() && dragged) setWindow(dragged); return Boolean(dragged); },
     forget: function () { dragged = null; },
   };
 })(window.insights);

@@ -61,7 +61,7 @@ window.insights = window.insights || {};
     frame = 0;
     insights.panels.graphs().forEach(function (graph) {
       const chart = graph.closest('.chart');
-      if (!chart || !insights.panels.isTime(graph)) return;
+      if (!chart || !insights.panels.isTime(graph) || insights.zoom.isWhole(graph)) return;
       const line = part(chart, 'hover-line'), tag = part(chart, 'hover-tag');
       const size = graph._fullLayout && graph._fullLayout._size, axis = graph._fullLayout && graph._fullLayout.xaxis;
       const on = fraction !== null && size && axis && insights.panels.inView(graph);
@@ -86,7 +86,7 @@ window.insights = window.insights || {};
     const chart = event.target instanceof Element && event.target.closest('main .chart');
     const graph = chart && chart.querySelector('.js-plotly-plot');
     let next = null;
-    if (graph && graph._fullLayout && graph._fullLayout._size && insights.panels.isTime(graph)) {
+    if (graph && graph._fullLayout && graph._fullLayout._size && insights.panels.isTime(graph) && !insights.zoom.isWhole(graph)) {
       const size = graph._fullLayout._size;
       next = (event.clientX - graph.getBoundingClientRect().left - size.l) / size.w;
       if (next < 0 || next > 1) next = null;

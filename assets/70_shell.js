@@ -110,7 +110,7 @@ window.insights = window.insights || {};
 
   insights.elementAdded.push(function (node) {
     if (node.matches('[data-age-ns]') || node.querySelector('[data-age-ns]')) showAges();
-    if (node.querySelector('[data-title]')) showTitle();
+    if (node.matches('[data-title]') || node.querySelector('[data-title]')) showTitle();
     if (node.querySelector('[data-query-key], [data-node], [data-window-time]')) syncControls();
   });
   insights.zoneChanged.push(showWindow);

@@ -52,7 +52,7 @@ STATUS_WORDS = {
 
 
 def index_string(first_script: str) -> str:
-    """The HTML document: `first_script` runs before anything is painted and sets the theme."""
+    """The HTML document: `first_script`, in the assets folder, runs before anything is painted and sets the theme."""
     return f"""<!DOCTYPE html>
 <html lang="en" data-theme="dark" data-zone="utc">
 <head>
@@ -60,7 +60,7 @@ def index_string(first_script: str) -> str:
 {{%metas%}}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{{%title%}}</title>
-{{%favicon%}}
+<link rel="icon" type="image/svg+xml" href="{first_script.rsplit("/", 1)[0]}/favicon.svg">
 {{%css%}}
 </head>
 <body>
@@ -199,10 +199,10 @@ def _tabs(header: JobHeader, tab: str, links: Mapping[str, str]) -> html.Nav:
             words.append(html.Span(counts[name], className="tab-count"))
         # dcc.Link takes no aria attributes, so the mark of the current tab sits on a plain element
         if current:
-            items.append(html.Span(words, className="tab", **current))
+            items.append(html.Span(words, className="job-tab", **current))
         else:
-            items.append(dcc.Link(words, href=href, className="tab"))
-    return html.Nav(items, className="tabs", **attributes(aria_label="Parts of the job"))
+            items.append(dcc.Link(words, href=href, className="job-tab"))
+    return html.Nav(items, className="job-tabs", **attributes(aria_label="Parts of the job"))
 
 
 def utc_range(start_ns: int, end_ns: int) -> str:

@@ -12,6 +12,7 @@ from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_u
 from dash.development.base_component import Component
 
 from app.page import address_of
+from app.services import services
 from app.urls import Address, job_path
 from components import controls
 from components.cards import Kpi, kpi_strip
@@ -23,6 +24,8 @@ from data.queries import jobs as queries
 from data.store import Fetch
 
 BLOCK_ROWS: Final = 100
+ROW_PX: Final = 31
+HEADER_PX: Final = 34
 MAX_BLOCK_ROWS: Final = 1000
 MAX_SEARCH: Final = 200
 CSV_ROWS: Final = 100_000
@@ -37,6 +40,7 @@ class Id(StrEnum):
     SEARCH = "jobs-search"
     SEARCHED = "jobs-searched"
     KPIS = "jobs-kpis"
+    SOURCES = "jobs-sources"
     COUNT = "jobs-count"
     CSV = "jobs-csv"
     DOWNLOAD = "jobs-download"
@@ -51,7 +55,10 @@ def layout(address: Address) -> html.Div:
     """The page without its data: table and figures fill themselves."""
     return html.Div(
         [
-            html.Div([html.Div([html.H1("Training jobs")])], className="page-head"),
+            html.Div(
+                [html.Div([html.H1("Training jobs"), html.Div(id=Id.SOURCES, className="page-sub")])],
+                className="page-head",
+            ),
             html.Div(_kpi_places(), id=Id.KPIS),
             html.Div(id=ShellId.PROGRESS, className="jobs-progress"),
             _filters(address.get("q")),
@@ -139,7 +146,7 @@ _THEME: Final = (
     "rowBorder:{color:'var(--line)'},headerColumnBorder:false,columnBorder:false,wrapperBorder:false,"
     "oddRowBackgroundColor:'var(--card)',rowHoverColor:'transparent',accentColor:'var(--accent)',"
     "selectedRowBackgroundColor:'var(--accent-bg)',fontFamily:'inherit',fontSize:12.5,headerFontSize:11.5,"
-    "cellHorizontalPadding:10,browserColorScheme:'inherit',headerColumnResizeHandleColor:'var(--line-2)',"
+    "cellHorizontalPadding:9,browserColorScheme:'inherit',headerColumnResizeHandleColor:'transparent',pinnedColumnBorder:false,"
     "iconColor:'var(--text-3)',wrapperBorderRadius:0})"
 )
 
@@ -147,15 +154,15 @@ _THEME: Final = (
 def _grid() -> dag.AgGrid:
     options = {
         "theme": {"function": _THEME},
-        "rowHeight": 31,
-        "headerHeight": 34,
+        "rowHeight": ROW_PX,
+        "headerHeight": HEADER_PX,
         "cacheBlockSize": BLOCK_ROWS,
         "maxBlocksInCache": 20,
         "infiniteInitialRowCount": 1,
         "blockLoadDebounceMillis": 60,
         "suppressMultiSort": False,
         "suppressDragLeaveHidesColumns": True,
-        "overlayNoRowsTemplate": "No job matches.",
+        "localeText": {"noRowsToShow": "No job matches.", "loadingOoo": "\u2026"},
     }
     return dag.AgGrid(
         id=Id.GRID,
@@ -163,6 +170,7 @@ def _grid() -> dag.AgGrid:
         columnDefs=_columns(),
         defaultColDef={"sortable": True, "resizable": True, "suppressHeaderMenuButton": True, "minWidth": 44},
         rowModelType="infinite",
+        style=grid_style(8),
         getRowId="params.data.job_id",
         dashGridOptions=options,
     )
@@ -176,21 +184,28 @@ def _columns() -> list[dict[str, Any]]:
         return definition
 
     right = {"type": "rightAligned"}
+
+    def text(key: str) -> dict[str, Any]:
+        return {"cellRendererParams": {"text": key}}
+
+    def bar(metric: str) -> dict[str, Any]:
+        return {"cellRendererParams": {"metric": metric}, **right}
+
     return [
-        column("name", "Job", 200, "JobName", flex=1, minWidth=176, pinned="left"),
-        column("status", "Status", 116, "JobStatus"),
-        column("start_ns", "Started (UTC)", 136, "JobStarted", sort="desc", **right),
-        column("duration_ns", "Duration", 98, "JobText", cellRendererParams={"text": "duration"}, **right),
-        column("billed_s", "Billed", 88, "JobText", cellRendererParams={"text": "billed"}, **right),
-        column("instances", "Instances", 156, "JobText", cellRendererParams={"text": "instances"}),
-        column("nodes", "Nodes", 66, "JobText", cellRendererParams={"text": "nodes_text"}, **right),
-        column("gpus", "GPUs", 62, "JobText", cellRendererParams={"text": "gpus_text"}, **right),
-        column("gpu_trend", "GPU over time", 98, "JobTrend", sortable=False),
-        column("gpu_p95", "GPU p95 %", 112, "JobBar", cellRendererParams={"metric": "gpu"}, **right),
-        column("cpu_p95", "CPU p95 %", 112, "JobBar", cellRendererParams={"metric": "cpu"}, **right),
-        column("stored_bytes", "Disk", 82, "JobText", cellRendererParams={"text": "disk"}, **right),
-        column("problems", "Data", 58, "JobData"),
-        column("remove", "", 44, "JobRemove", sortable=False, resizable=False),
+        column("name", "Job", 200, "JobName", flex=1, minWidth=180, pinned="left"),
+        column("status", "Status", 110, "JobStatus"),
+        column("start_ns", "Started (UTC)", 132, "JobStarted", sort="desc", **right),
+        column("duration_ns", "Duration", 98, "JobText", **text("duration"), **right),
+        column("instances", "Instances", 148, "JobText", **text("instances")),
+        column("gpus", "GPUs", 60, "JobText", **text("gpus_text"), **right),
+        column("gpu_trend", "GPU over time", 106, "JobTrend", sortable=False),
+        column("gpu_p95", "GPU p95 %", 106, "JobBar", **bar("gpu")),
+        column("cpu_p95", "CPU p95 %", 106, "JobBar", **bar("cpu")),
+        column("nodes", "Nodes", 62, "JobText", **text("nodes_text"), **right),
+        column("billed_s", "Billed", 78, "JobText", **text("billed"), **right),
+        column("stored_bytes", "Disk", 78, "JobText", **text("disk"), **right),
+        column("problems", "Data", 56, "JobData"),
+        column("remove", "", 42, "JobRemove", sortable=False, resizable=False),
     ]
 
 
@@ -316,15 +331,31 @@ def _register_table(dash_app: Dash, fetch: Fetch) -> None:
 def _register_totals(dash_app: Dash, fetch: Fetch) -> None:
     @dash_app.callback(
         Output(Id.KPIS, "children"),
+        Output(Id.SOURCES, "children"),
+        Output(Id.GRID, "style"),
         Output(Id.CONVERT_ALL, "hidden"),
         Output(Id.CONVERT_LABEL, "children"),
         Input(Id.KPIS, "id"),
         Input(ShellId.REFRESHED, "data"),
     )
-    def update_totals(_page: str, _refreshed: int | None) -> tuple[Any, bool, str]:
+    def update_totals(_page: str, _refreshed: int | None) -> tuple[Any, ...]:
         totals = fetch(queries.totals)
         words = "Convert all" if totals.not_converted < 2 else f"Convert all {count(totals.not_converted)}"
-        return totals_strip(totals), totals.not_converted == 0, words
+        sources = sources_line([source.uri for source in services(dash_app).store.sources])
+        return totals_strip(totals), sources, grid_style(totals.jobs), totals.not_converted == 0, words
+
+
+def grid_style(jobs: int) -> dict[str, str]:
+    """The table is as high as its rows, but no higher than the window."""
+    rows_px = HEADER_PX + ROW_PX * max(jobs, 1) + 20
+    return {"height": f"max(180px, min({rows_px}px, 100vh - 350px))", "width": "100%"}
+
+
+def sources_line(uris: list[str]) -> list[Component]:
+    """The sources by name, the first two of them."""
+    shown = [html.Span(plain(uri, 120), className="mono") for uri in uris[:2]]
+    more = [html.Span(counted(len(uris) - 2, "more source"))] if len(uris) > 2 else []
+    return [*shown, *more] or [html.Span("what the store holds; no source was given")]
 
 
 def totals_strip(totals: JobTotals) -> Component:
