@@ -55,6 +55,9 @@ LATEST_US = 4_102_444_800 * 10**6
 MAX_OFFSET_US = 86_400 * 10**6
 """A record a day or more away from the minute in its file's name cannot belong to that file."""
 
+LONGEST_NAME = 512
+"""Names of nodes, devices and metrics are shown everywhere; real ones have less than 64 characters."""
+
 MAX_LINE_BYTES = 1 << 20
 _BROKEN = (EOFError, OSError, zlib.error)
 MAX_PROBLEMS_PER_FILE = 20
@@ -166,7 +169,7 @@ def _learn(db: duckdb.DuckDBPyConnection, paths: list[str], catalog: Catalog) ->
     """Adds the series of some files to the catalog; whether there was a new one."""
     before = len(catalog.series)
     for node, kind, name, dimension in db.execute(_NEW_SERIES, {"paths": paths}).fetchall():
-        if node and (name or dimension or kind):
+        if node and (name or dimension or kind) and not _too_long(node, name, dimension, kind):
             catalog.number(Series(node, kind, name, dimension))
     return len(catalog.series) > before
 
@@ -297,7 +300,11 @@ def _record(line: bytes, number: int, file: SourceFile, faults: _Faults) -> tupl
     if not name and not dimension and not kind:
         faults.add(number, "names neither a device nor a metric")
         return None
-    return Series(_text(record.get("NodeId")) or file.node, kind, name, dimension), time_us, value
+    node = _text(record.get("NodeId")) or file.node
+    if _too_long(node, name, dimension, kind):
+        faults.add(number, f"has a name of more than {LONGEST_NAME} characters")
+        return None
+    return Series(node, kind, name, dimension), time_us, value
 
 
 def _number(value: Any) -> float | None:
@@ -309,6 +316,10 @@ def _number(value: Any) -> float | None:
             return None
         return number if math.isfinite(number) else None
     return None
+
+
+def _too_long(*names: str) -> bool:
+    return any(len(name) > LONGEST_NAME for name in names)
 
 
 def _microseconds(stamp: float) -> int:
