@@ -63,6 +63,9 @@ class Manifest(_Entry):
     steps: int
     step_phases: tuple[str, ...]
     step_groups: tuple[tuple[str, str], ...]  # (phase, node), training first, nodes in natural order
+    loop_start_ns: int | None  # start of step 0 in training, of the earliest step where that was not recorded
+    loop_end_ns: int | None  # end of the last step
+    first_step: int | None
     files: int
     raw_bytes: int
     duplicates: int
@@ -97,3 +100,8 @@ def read_manifest(folder: Path) -> Manifest:
         raise StoreError(
             f"The manifest in {folder.name} is damaged or was written by another version.", "Convert the job again."
         ) from error
+
+
+def is_complete(folder: Path, manifest: Manifest) -> bool:
+    """Whether every table is there in full length; a disk that was full or tidied up by hand may have taken some."""
+    return sum(path.stat().st_size for path in folder.iterdir() if path.name != MANIFEST) == manifest.stored_bytes

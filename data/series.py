@@ -98,16 +98,19 @@ class Series:
 
 
 def sorted_series(series: Iterable[Series]) -> list[Series]:
-    """In the order of their ids: by node, metric, then device, numbers by size (algo-2 before algo-10)."""
+    """In the order of their ids: by metric, then node, then device, numbers by size (algo-2 before algo-10).
+
+    Views show one metric of all nodes, or of one: either way their rows lie together.
+    """
     return sorted(
         series,
         key=lambda s: (
-            natural_key(s.node),
-            s.node,
             s.type,
             s.metric,
-            natural_key(s.device),
             s.qualifier,
+            natural_key(s.node),
+            s.node,
+            natural_key(s.device),
             s.name,
             s.dimension,
         ),

@@ -261,6 +261,7 @@ def _locked_database(root: Path) -> duckdb.DuckDBPyConnection:
         "set autoinstall_known_extensions = false",
         "set autoload_known_extensions = false",
         "set temp_directory = ''",
+        "set parquet_metadata_cache = true",  # files never change under their name
         f"set allowed_directories = ['{folder}']",
         "set enable_external_access = false",
         "set lock_configuration = true",

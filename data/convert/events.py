@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -36,6 +37,7 @@ class EventTotals:
     steps: int = 0
     step_phases: tuple[str, ...] = ()
     step_groups: tuple[tuple[str, str], ...] = ()
+    loop: tuple[int, int, int] | None = None  # start, end and number of the first step
     start_ns: int = 0
     end_ns: int = 0
 
@@ -126,9 +128,24 @@ def _write(folder: Path, events: pa.Table) -> EventTotals:
         steps=len(table),
         step_phases=tuple(dict.fromkeys(phase for phase, _ in groups)),
         step_groups=groups,
+        loop=_loop(table, groups),
         start_ns=pc.min(events.column("start_ns")).as_py(),
         end_ns=pc.max(ends).as_py(),
     )
+
+
+def _loop(steps: pa.Table, groups: Sequence[tuple[str, str]]) -> tuple[int, int, int] | None:
+    """The training loop: from step 0 in training (or global) mode, else from the earliest step, to the end of the last."""
+    if not len(steps):
+        return None
+    start, step = steps.column("start_ns").to_numpy(), steps.column("step").to_numpy()
+    end = int((start + steps.column("duration_ns").to_numpy()).max())
+    training = [at for at, (phase, _) in enumerate(groups) if phase.endswith(("TRAIN", "GLOBAL"))]
+    zero = (step == 0) & np.isin(steps.column("group").to_numpy(), training)
+    if zero.any():
+        return int(start[zero].min()), end, 0
+    first = int(np.argmin(start))
+    return int(start[first]), end, int(step[first])
 
 
 def _phase_order(phase: str) -> tuple[int, str]:

@@ -21,10 +21,10 @@ from data.convert.events import EventTotals, convert_events
 from data.convert.parts import SeriesMap
 from data.convert.progress import Progress, Report
 from data.convert.system import FileWithId, SystemParts, batches, measured_nominal_ns, nominal_ns, read_batch, span_ns
-from data.convert.tables import write_bytes, write_table
+from data.convert.tables import TICK_ROW_GROUP, write_bytes, write_table
 from data.convert.versions import check_space, current_version, new_version, publish, take_over, writing
 from data.errors import SourceError, StoreError
-from data.manifest import MANIFEST, Manifest, NodeEntry, part_file, read_manifest
+from data.manifest import MANIFEST, Manifest, NodeEntry, is_complete, part_file, read_manifest
 from data.problem import Problem
 from data.readers import READERS
 from data.readers.sagemaker_system import Catalog
@@ -129,9 +129,10 @@ def _previous(folder: Path) -> tuple[Manifest | None, Path | None]:
         return None, None
     try:
         manifest = read_manifest(folder / name)
-    except StoreError:
+        usable = manifest.schema_version == schema.SCHEMA_VERSION and is_complete(folder / name, manifest)
+    except (StoreError, OSError):
         return None, None
-    return (manifest, folder / name) if manifest.schema_version == schema.SCHEMA_VERSION else (None, None)
+    return (manifest, folder / name) if usable else (None, None)
 
 
 def _stored_files(folder: Path) -> dict[str, FileState]:
@@ -247,6 +248,7 @@ def _take_over(run: Conversion, system: SystemParts) -> None:
             name = part_file(table, entry.part)
             take_over(run.previous_folder / name, run.folder / name)
         system.entries[entry.part] = entry
+        system.numbered_nodes = [node.name for node in run.previous.nodes]
         lost = run.gone.intersection(entry.files) or run.gone.intersection(entry.duplicate_files)
         if lost:
             system.drop(entry.part, run.gone)
@@ -270,18 +272,17 @@ def _derive(run: Conversion, system: SystemParts) -> Whole:
         return Whole()
     names = system.nodes()
     tick_table, found = derive.ticks(run.folder, ids)
-    measured = {names[one.node]: nominal_ns(one.interval_ns) for one in found if one.interval_ns}
-    usual = min(system.nominal.values(), default=500 * 10**6)
-    if any(system.nominal.get(name, usual) != interval for name, interval in measured.items()):
-        system.nominal |= measured
+    before = system.intervals_ns()
+    system.nominal = {names[one.node]: nominal_ns(one.interval_ns) for one in found if one.interval_ns}
+    nominal = system.intervals_ns()
+    if nominal != before:
         system.rebuild(lambda rows: rows)
-    nominal = {name: system.nominal.get(name, usual) for name in names}
     series = system.catalog.series
     series_map = SeriesMap.of(series, names, {name: ns // 1000 for name, ns in nominal.items()})
     levels, bins = derive.levels(run.folder, ids, series_map)
     series_table = derive.series_table(series, bins)
     write_table(series_table, run.folder / "series.parquet")
-    write_table(tick_table, run.folder / "ticks.parquet", integers=("tick_ns",))
+    write_table(tick_table, run.folder / "ticks.parquet", integers=("tick_ns",), row_group=TICK_ROW_GROUP)
     summary = derive.summary_table(tick_table, names)
     write_table(summary, run.folder / "summary.parquet")
     write_table(derive.histogram_table(run.folder, ids), run.folder / "histogram.parquet")
@@ -358,6 +359,9 @@ def _finish(
         steps=events.steps,
         step_phases=events.step_phases,
         step_groups=events.step_groups,
+        loop_start_ns=events.loop[0] if events.loop else None,
+        loop_end_ns=events.loop[1] if events.loop else None,
+        first_step=events.loop[2] if events.loop else None,
         files=len(states),
         raw_bytes=sum(state.file.size for state in states),
         duplicates=sum(entry.duplicates for entry in entries),

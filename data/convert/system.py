@@ -14,6 +14,7 @@ from data import schema
 from data.convert import parts
 from data.convert.tables import write_table
 from data.manifest import PartEntry, part_file
+from data.names import natural_key
 from data.problem import Problem
 from data.readers import sagemaker_system
 from data.readers.sagemaker_system import Catalog, SystemRows
@@ -83,7 +84,9 @@ class SystemParts:
         self.nominal = nominal
         self.span = span
         self.entries: dict[int, PartEntry] = {}
+        self.dropped: dict[int, PartEntry] = {}  # parts to be built again: their duplicates stay counted
         self.pending: dict[int, list[SystemRows]] = {}
+        self.numbered_nodes = self.nodes()
 
     def add(self, rows: SystemRows) -> None:
         """Takes rows (with file ids) of any time."""
@@ -113,23 +116,36 @@ class SystemParts:
         """Takes the rows of some files out of a built part, which is then built again."""
         rows = self._stored(part)
         rows = rows.where(~np.isin(rows.file, list(files)))
-        del self.entries[part]
+        entry = self.entries.pop(part)
+        if not files.intersection(entry.duplicate_files):
+            self.dropped[part] = entry
         for table in _PART_TABLES:
             (self.folder / part_file(table, part)).unlink()
         if len(rows):
             self.pending.setdefault(part, []).append(rows)
 
     def finish(self) -> list[Series]:
-        """Builds what is left, and gives series their final numbers; the series in that order."""
+        """Builds what is left, and gives series their final numbers; the series in that order.
+
+        Series without a record are forgotten: their files are gone, or their lines turned out to be unusable.
+        """
         for part in sorted(self.pending):
             self._build(part)
-        final = sorted_series(self.catalog.series)
-        if final != self.catalog.series:
-            number = {series: at for at, series in enumerate(final)}
-            renumber = np.array([number[series] for series in self.catalog.series], np.int32)
-            self.catalog.series, self.catalog.index = final, number
+        before, final = self.catalog.series, sorted_series(self._recorded())
+        number = {series: at for at, series in enumerate(final)}
+        self.catalog.series, self.catalog.index = final, number
+        if final != before[: len(final)] or self.nodes() != self.numbered_nodes:
+            renumber = np.array([number.get(series, -1) for series in before], np.int32)
             self.rebuild(lambda rows: SystemRows(renumber[rows.sid], rows.time_us, rows.value, rows.file))
         return final
+
+    def _recorded(self) -> list[Series]:
+        """The series that have a record in any part."""
+        found = np.zeros(len(self.catalog.series), bool)
+        for part in self.entries:
+            table = pq.read_table(self.folder / part_file("coarse", part), columns=["sid"])
+            found[table.column("sid").to_numpy()] = True
+        return [series for series, known in zip(self.catalog.series, found.tolist(), strict=True) if known]
 
     def rebuild(self, change: Callable[[SystemRows], SystemRows]) -> None:
         """Builds every part again from its changed rows; used where numbers or intervals turn out otherwise."""
@@ -142,14 +158,20 @@ class SystemParts:
             )
 
     def nodes(self) -> list[str]:
-        """Nodes in the order of the series' numbers."""
-        return list(dict.fromkeys(series.node for series in self.catalog.series))
+        """The nodes met so far, in natural order."""
+        return sorted({series.node for series in self.catalog.series}, key=lambda node: (natural_key(node), node))
+
+    def intervals_ns(self) -> dict[str, int]:
+        """The nominal interval that each node's bins are built on; the shortest one where a node has none yet."""
+        usual = min(self.nominal.values(), default=500 * 10**6)
+        return {node: self.nominal.get(node, usual) for node in self.nodes()}
 
     def _build(self, part: int) -> None:
         many = self.pending.pop(part)
         before = self.entries.get(part)
         if before is not None:
             many.append(self._stored(part))
+        before = before or self.dropped.pop(part, None)
         self._write(part, SystemRows.concatenate(many))
         if before is not None and before.duplicates:
             now = self.entries[part]
@@ -163,10 +185,8 @@ class SystemParts:
         return SystemRows(sid, time_ns // 1000, value, file)
 
     def _write(self, part: int, rows: SystemRows) -> None:
-        nodes = self.nodes()
-        usual = min(self.nominal.values(), default=500 * 10**6)
-        interval_us = {node: self.nominal.get(node, usual) // 1000 for node in nodes}
-        built = parts.build(rows, parts.SeriesMap.of(self.catalog.series, nodes, interval_us))
+        interval_us = {node: interval // 1000 for node, interval in self.intervals_ns().items()}
+        built = parts.build(rows, parts.SeriesMap.of(self.catalog.series, list(interval_us), interval_us))
         for table, content, integers in (
             (schema.Table.RAW, built.raw, ("time_ns",)),
             (schema.Table.ROLLUP, built.rollup, ("bin_ns",)),

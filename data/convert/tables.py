@@ -9,14 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 ROW_GROUP = 122_880
+TICK_ROW_GROUP = 16_384
+"""Ticks are wide rows of which a view wants a few minutes: smaller groups, so that more of them can be skipped."""
 
 
-def write_table(table: pa.Table, path: Path, *, integers: tuple[str, ...] = (), plain: tuple[str, ...] = ()) -> int:
-    """Writes a Parquet file and forces it to disk; its size in bytes.
-
-    `integers` are stored as differences (sorted times), `plain` without a dictionary (values that hardly repeat).
-    """
-    dictionary = [name for name in table.column_names if name not in integers and name not in plain]
+def write_table(table: pa.Table, path: Path, *, integers: tuple[str, ...] = (), row_group: int = ROW_GROUP) -> int:
+    """Writes a Parquet file and forces it to disk; its size in bytes. `integers` (sorted times) go as differences."""
+    dictionary = [name for name in table.column_names if name not in integers]
     beside = path.with_name(path.name + ".part")
     with open(beside, "wb") as sink:
         pq.write_table(
@@ -24,7 +23,7 @@ def write_table(table: pa.Table, path: Path, *, integers: tuple[str, ...] = (), 
             sink,
             compression="zstd",
             compression_level=1,
-            row_group_size=ROW_GROUP,
+            row_group_size=row_group,
             use_dictionary=dictionary,
             column_encoding=dict.fromkeys(integers, "DELTA_BINARY_PACKED") or None,
             write_statistics=True,

@@ -89,7 +89,7 @@ def grid(db: Database, stored: StoredJob, at: Resolution, window: Window, row_of
     if not len(wanted):
         empty = np.full((rows, at.columns), np.nan)
         return Grid(empty, empty, empty, np.zeros((rows, at.columns), np.int64))
-    found: dict[str, NDArray[Any]] = _level(db, stored, at, window, int(wanted[0]), int(wanted[-1]))
+    found = _level(db, stored, at, window, wanted)
     return cells(
         at, rows, row_of[found["sid"]], found["time_ns"], found["min"], found["max"], found["sum"], found["count"]
     )
@@ -121,30 +121,57 @@ def cells(
     return _bridged(made) if at.column_ns < 1.5 * at.interval_ns else made
 
 
-def _level(
-    db: Database, stored: StoredJob, at: Resolution, window: Window, first: int, last: int
+MAX_RUNS = 16
+
+
+def raw_rows(
+    db: Database, stored: StoredJob, window: Window, sids: NDArray[np.int64], columns: str = "sid, time_ns, value"
 ) -> dict[str, NDArray[Any]]:
-    parameters = {"first": first, "last": last, "start": window.start_ns, "end": window.end_ns}
+    """The raw rows of some series (their ids ascending, a few more may come along) in a window."""
+    files = stored.part_files(schema.Table.RAW, window)
+    if not files or not len(sids):
+        return {name: np.empty(0, np.int64) for name in columns.split(", ")}
+    return db.columns(
+        _of_runs(f"select {columns} from read_parquet($files) where time_ns >= $start and time_ns < $end", sids),
+        files=files,
+        start=window.start_ns,
+        end=window.end_ns,
+    )
+
+
+def _of_runs(select: str, sids: NDArray[np.int64]) -> str:
+    """A query for each run of neighbouring ids, so that Parquet's row groups without them are skipped.
+
+    Ids are numbers of our own making: they are put into the text, where DuckDB can compare them with row groups.
+    """
+    breaks = np.flatnonzero(np.diff(sids) > 1)
+    if len(breaks) >= MAX_RUNS:
+        widest = np.sort(np.argsort(np.diff(sids)[breaks])[-(MAX_RUNS - 1) :])
+        breaks = breaks[widest]
+    firsts = [int(sids[0]), *sids[breaks + 1].tolist()]
+    lasts = [*sids[breaks].tolist(), int(sids[-1])]
+    return " union all ".join(
+        f"{select} and sid between {first} and {last}" for first, last in zip(firsts, lasts, strict=True)
+    )
+
+
+def _level(
+    db: Database, stored: StoredJob, at: Resolution, window: Window, sids: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
     if at.factor == 1:
-        found = db.columns(
-            "select sid, time_ns, value from read_parquet($files)"
-            " where sid between $first and $last and time_ns >= $start and time_ns < $end",
-            files=stored.part_files(schema.Table.RAW, window),
-            **parameters,
-        )
+        found = raw_rows(db, stored, window, sids)
         value = found["value"]
         return found | {"min": value, "max": value, "sum": value, "count": np.ones(len(value))}
     if at.factor == schema.ROLLUP_FACTORS[0]:
         files = stored.part_files(schema.Table.ROLLUP, window)
     else:
         files = [str(stored.folder / level_file(at.factor))]
-    parameters["start"] -= at.interval_ns * at.factor
-    return db.columns(
+    select = (
         "select sid, bin_ns as time_ns, min, max, sum, count from read_parquet($files)"
-        " where sid between $first and $last and bin_ns > $start and bin_ns < $end",
-        files=files,
-        **parameters,
+        " where bin_ns > $start and bin_ns < $end"
     )
+    start = window.start_ns - at.interval_ns * at.factor
+    return db.columns(_of_runs(select, sids), files=files, start=start, end=window.end_ns)
 
 
 def _bridged(made: Grid) -> Grid:

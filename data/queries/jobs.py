@@ -102,17 +102,15 @@ def times(db: Database, selection: Selection) -> JobTimes:
     manifest, described = stored.manifest, _described(stored.manifest)
     start = manifest.system_start_ns or manifest.start_ns
     end = manifest.system_end_ns or manifest.end_ns
-    loop = _loop(db, stored)
+    loop_start, loop_end = manifest.loop_start_ns, manifest.loop_end_ns
     duration = end - start
-    parts = (
-        {"initialization": None, "loop": None, "finalization": None}
-        if loop is None
-        else {
-            "initialization": loop[0] - start,
-            "loop": loop[1] - loop[0],
-            "finalization": abs(end - loop[1]),
+    parts: dict[str, int | None] = {"initialization": None, "loop": None, "finalization": None}
+    if loop_start is not None and loop_end is not None:
+        parts = {
+            "initialization": loop_start - start,
+            "loop": loop_end - loop_start,
+            "finalization": abs(end - loop_end),
         }
-    )
     percents = {
         name: None if value is None or not duration else value / duration * 100 for name, value in parts.items()
     }
@@ -120,8 +118,8 @@ def times(db: Database, selection: Selection) -> JobTimes:
         start_ns=start,
         end_ns=end,
         duration_ns=duration,
-        loop_start_ns=loop[0] if loop else None,
-        loop_end_ns=loop[1] if loop else None,
+        loop_start_ns=loop_start,
+        loop_end_ns=loop_end,
         loop_duration_ns=parts["loop"],
         initialization_ns=parts["initialization"],
         finalization_ns=parts["finalization"],
@@ -130,9 +128,11 @@ def times(db: Database, selection: Selection) -> JobTimes:
         finalization_percent=percents["finalization"],
         billed_s=described.billable_s if described else None,
         training_s=described.training_s if described else None,
-        first_step=loop[2] if loop else None,
+        first_step=manifest.first_step,
         spot_gaps=_spot_gaps(db, stored),
-        steps_reason="" if loop else "The framework recorded no steps, so the phases of the training are unknown.",
+        steps_reason=""
+        if parts["loop"] is not None
+        else "The framework recorded no steps, so the phases of the training are unknown.",
     )
 
 
@@ -157,28 +157,6 @@ def problems(db: Database, selection: Selection) -> Problems:
     )
     frame = frame.sort_values(["file", "line"], kind="stable", na_position="first").reset_index(drop=True)
     return Problems(frame[list(PROBLEMS_COLUMNS)].astype({"line": "Int64", "lost_rows": "Int64"}))
-
-
-def _loop(db: Database, stored: StoredJob) -> tuple[int, int, int] | None:
-    """Start of the first step, end of the last, and the number of the first; None without steps.
-
-    The first step is step 0 in training (or global) mode; where that was not recorded, the earliest step there is.
-    """
-    path = stored.folder / "steps.parquet"
-    if not path.exists():
-        return None
-    found = db.columns(
-        "select min(start_ns) as start, max(start_ns + duration_ns) as end, arg_min(step, start_ns) as first,"
-        ' min(start_ns) filter (where step = 0 and "group" = any($training)) as zero from read_parquet($files)',
-        files=[str(path)],
-        training=[
-            at for at, (phase, _) in enumerate(stored.manifest.step_groups) if phase.endswith(("TRAIN", "GLOBAL"))
-        ],
-    )
-    zero = found["zero"][0]
-    if zero is not None and not pd.isna(zero):
-        return int(zero), int(found["end"][0]), 0
-    return int(found["start"][0]), int(found["end"][0]), int(found["first"][0])
 
 
 def _spot_gaps(db: Database, stored: StoredJob) -> tuple[tuple[int, int], ...]:

@@ -27,7 +27,7 @@ OUTLIER_DEVIATIONS = 3
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The steps that start in a window, ordered by start: arrays of equal length; groups are (phase, node)."""
+    """The steps that start in a window, ordered by start as they are stored; groups are (phase, node)."""
 
     groups: tuple[tuple[str, str], ...]
     group: NDArray[np.int16]
@@ -45,7 +45,7 @@ def histogram(db: Database, selection: Selection, scale: Scale) -> StepHistogram
     stored = db.job(selection.job)
     steps = _chosen(db, stored, selection)
     edges = _edges(int(steps.duration_ns.min()), int(steps.duration_ns.max()), scale)
-    p50, p95, p99 = np.quantile(steps.duration_ns, [0.5, 0.95, 0.99]).tolist()
+    p50, p95, p99 = _quantiles(np.sort(steps.duration_ns))
     return StepHistogram(
         edges_ns=edges,
         scale=scale,
@@ -89,7 +89,7 @@ def _chosen(db: Database, stored: StoredJob, selection: Selection) -> _Chosen:
     groups = stored.manifest.step_groups
     found = db.columns(
         'select "group", start_ns, step, duration_ns from read_parquet($files)'
-        " where start_ns >= $start and start_ns < $end order by start_ns",
+        " where start_ns >= $start and start_ns < $end",
         files=[stored.file("steps.parquet", "This job's framework recorded no steps.")],
         start=window.start_ns,
         end=window.end_ns,
@@ -124,12 +124,13 @@ def _edges(low: int, high: int, scale: Scale) -> NDArray[np.float64]:
 def _group(steps: _Chosen, at: int, edges: NDArray[np.float64]) -> StepGroup:
     mine = steps.group == at
     durations = steps.duration_ns[mine]
-    p50, p95, p99 = np.quantile(durations, [0.5, 0.95, 0.99]).tolist()
+    durations.sort()
+    p50, p95, p99 = _quantiles(durations)
     phase, node = steps.groups[at]
     return StepGroup(
         phase=phase,
         node=node,
-        counts=np.histogram(durations, edges)[0].astype(np.int64),
+        counts=_counts(durations, edges),
         steps=len(durations),
         mean_ns=float(durations.mean()),
         p50_ns=p50,
@@ -143,20 +144,33 @@ def _points(steps: _Chosen, bin_ns: int) -> tuple[NDArray[Any], ...]:
     """Group, start, step, longest and mean duration of every step, or of every group and bin."""
     if not bin_ns:
         return steps.group, steps.start_ns, steps.step, steps.duration_ns, steps.duration_ns.astype(np.float64)
-    bins = (steps.start_ns - steps.start_ns[0]) // bin_ns
-    order = np.lexsort((steps.group, bins))
-    keys = (bins * len(steps.groups) + steps.group)[order]
-    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    durations = steps.duration_ns[order]
-    many = np.diff(np.append(first, len(keys)))
-    head = order[first]
-    return (
-        steps.group[head],
-        steps.start_ns[head],
-        steps.step[head],
-        np.maximum.reduceat(durations, first),
-        np.add.reduceat(durations.astype(np.float64), first) / many,
-    )
+    cell = (steps.start_ns - steps.start_ns[0]) // bin_ns * len(steps.groups) + steps.group
+    size = int(cell.max()) + 1
+    head: NDArray[np.int64] = np.full(size, -1)
+    head[cell[::-1]] = np.arange(len(steps))[::-1]  # steps are ordered by start: the first of a cell is written last
+    longest: NDArray[np.int64] = np.zeros(size, np.int64)
+    np.maximum.at(longest, cell, steps.duration_ns)
+    many = np.bincount(cell, minlength=size)
+    filled = np.flatnonzero(many)
+    mean = np.bincount(cell, weights=steps.duration_ns, minlength=size)[filled] / many[filled]
+    head = head[filled]
+    return steps.group[head], steps.start_ns[head], steps.step[head], longest[filled], mean
+
+
+def _quantiles(ascending: NDArray[np.int64]) -> tuple[float, float, float]:
+    """p50, p95 and p99 of sorted values, by linear interpolation."""
+    at = np.array([0.5, 0.95, 0.99]) * (len(ascending) - 1)
+    low = np.floor(at).astype(np.int64)
+    high = np.minimum(low + 1, len(ascending) - 1)
+    p50, p95, p99 = (ascending[low] + (ascending[high] - ascending[low]) * (at - low)).tolist()
+    return p50, p95, p99
+
+
+def _counts(ascending: NDArray[np.int64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many sorted values lie in each bin; the last bin includes its right edge."""
+    below = np.searchsorted(ascending, edges)
+    below[-1] = np.searchsorted(ascending, edges[-1], side="right")
+    return np.diff(below)
 
 
 def _longest(db: Database, stored: StoredJob, steps: _Chosen) -> tuple[Step, ...]:

@@ -22,7 +22,7 @@ from data.frames import (
     UsageSummary,
 )
 from data.quantiles import weighted_quantiles
-from data.queries.bins import Grid, cells, grid, resolution, selected_nodes, window_of
+from data.queries.bins import Grid, Resolution, cells, grid, raw_rows, resolution, selected_nodes, window_of
 from data.selection import Selection, Window
 from data.series import SUMMARY_METRICS, Metric
 from data.store import Database, StoredJob
@@ -85,7 +85,7 @@ def heatmap(db: Database, selection: Selection, metric: HeatmapMetric, width_px:
     rows, row_of = _heatmap_rows(stored, series, nodes)
     at = resolution(stored, window, nodes, len(series), width_px)
     made = grid(db, stored, at, window, row_of, len(rows))
-    gpu_means, cpu_means = _node_means(db, stored, nodes, window)
+    gpu_means, cpu_means = _node_means(db, stored, nodes, selection.window)
     with np.errstate(invalid="ignore"):
         clamped = int(np.sum((made.maximum > 100) | (made.minimum < 0)))
     return Heatmap(
@@ -130,7 +130,7 @@ def over_time(db: Database, selection: Selection, metric: LineMetric, by: Groupi
         maximum=high,
         samples_per_bin=at.samples_per_column,
         devices=len(series),
-        peak=_peak(db, stored, series, window, nodes) if metric in _CODES else None,
+        peak=_peak(db, stored, series, at, made, window) if metric in _CODES else None,
     )
 
 
@@ -195,23 +195,14 @@ def _value_counts(db: Database, stored: StoredJob, window: Window | None, metric
     series = stored.series()
     series = series[series["code"] == int(metric)]
     node_at = {node.name: at for at, node in enumerate(stored.manifest.nodes)}
-    node_of = np.full(len(stored.series()), -1)
+    node_of: NDArray[np.int64] = np.full(len(stored.series()), -1)
     node_of[series["sid"].to_numpy()] = [node_at[name] for name in series["node"]]
     for start, end in edges:
-        files = stored.part_files(schema.Table.RAW, Window(start, end)) if end > start else []
-        if files:
-            rows = db.columns(
-                "select sid, value from read_parquet($files)"
-                " where sid between $first and $last and time_ns >= $start and time_ns < $end",
-                files=files,
-                first=int(series["sid"].min()),
-                last=int(series["sid"].max()),
-                start=start,
-                end=end,
-            )
-            frame = pd.DataFrame({"node": node_of[rows["sid"]], "value": rows["value"]})
-            frame = frame[frame["node"] >= 0]
-            frames.append(frame.groupby(["node", "value"]).size().reset_index(name="count"))
+        if end > start:
+            rows = raw_rows(db, stored, Window(start, end), series["sid"].to_numpy(np.int64), "sid, value")
+            node = node_of[rows["sid"]]
+            frame = pd.DataFrame({"node": node, "value": rows["value"], "count": 1})[node >= 0]
+            frames.append(frame.groupby(["node", "value"], as_index=False).agg({"count": "sum"}))
     if not frames:
         return pd.DataFrame({"node": [], "value": [], "count": []})
     added: pd.DataFrame = pd.concat(frames).groupby(["node", "value"], as_index=False).agg({"count": "sum"})
@@ -258,9 +249,17 @@ def _percent_bytes(values: NDArray[np.float64]) -> NDArray[np.uint8]:
 
 
 def _node_means(
-    db: Database, stored: StoredJob, nodes: tuple[str, ...], window: Window
+    db: Database, stored: StoredJob, nodes: tuple[str, ...], window: Window | None
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Per node the exact mean of all GPU and of all CPU samples in the window."""
+    """Per node the exact mean of all GPU and of all CPU samples; NaN where a node has none."""
+    if window is None:
+        series = stored.series()
+        added = series.groupby(["code", "node"])[["sum", "count"]].sum()
+        means = added["sum"] / added["count"]
+        return (
+            {node: float(means.get((int(Metric.GPU), node), np.nan)) for node in nodes},
+            {node: float(means.get((int(Metric.CPU), node), np.nan)) for node in nodes},
+        )
     found = db.frame(
         "select node, sum(gpu_mean * gpu_count) / sum(gpu_count) as gpu, sum(cpu_mean * cpu_count) / sum(cpu_count)"
         " as cpu from read_parquet($files) where tick_ns >= $start and tick_ns < $end group by node",
@@ -268,13 +267,10 @@ def _node_means(
         start=window.start_ns,
         end=window.end_ns,
     ).set_index("node")
-    gpu, cpu = {}, {}
-    for at, node in enumerate(stored.manifest.nodes):
-        if node.name in nodes:
-            known = at in found.index
-            gpu[node.name] = float(found["gpu"].loc[at]) if known else float("nan")
-            cpu[node.name] = float(found["cpu"].loc[at]) if known else float("nan")
-    return gpu, cpu
+    names = [node.name for node in stored.manifest.nodes]
+    at = [names[one] for one in found.index.tolist()]
+    gpu, cpu = (dict(zip(at, found[name].tolist(), strict=True)) for name in ("gpu", "cpu"))
+    return {node: gpu.get(node, np.nan) for node in nodes}, {node: cpu.get(node, np.nan) for node in nodes}
 
 
 def _from_ticks(
@@ -317,7 +313,7 @@ def _from_ticks(
         maximum=made.maximum.astype(np.float32),
         samples_per_bin=at.samples_per_column,
         devices=len(series),
-        peak=_peak(db, stored, series, window, nodes),
+        peak=_peak(db, stored, series, at, made, window),
     )
 
 
@@ -380,32 +376,21 @@ def _merged(
     return mean.astype(np.float32), low.astype(np.float32), high.astype(np.float32)
 
 
-def _peak(db: Database, stored: StoredJob, series: pd.DataFrame, window: Window, nodes: tuple[str, ...]) -> Peak | None:
-    """The highest sample: found in the finest stored bins first, then among the raw rows of that bin."""
-    first, last = int(series["sid"].min()), int(series["sid"].max())
-    wanted = np.zeros(len(stored.series()), bool)
-    wanted[series["sid"].to_numpy()] = True
-    whole = window.start_ns <= stored.manifest.system_start_ns and window.end_ns > stored.manifest.system_end_ns
-    files = stored.part_files(schema.Table.ROLLUP if whole else schema.Table.RAW, window)
-    if not files:
+def _peak(
+    db: Database, stored: StoredJob, series: pd.DataFrame, at: Resolution, made: Grid, window: Window
+) -> Peak | None:
+    """The highest sample of the window, the earliest of equals: looked up in the column with the highest maximum."""
+    if not (made.count > 0).any():
         return None
-    if whole:
-        highest = series.sort_values(["max", "sid"], ascending=[False, True]).iloc[0]
-        first = last = int(highest["sid"])
-        files = stored.part_files(schema.Table.RAW)
-    found = db.columns(
-        "select sid, time_ns, value from read_parquet($files)"
-        " where sid between $first and $last and time_ns >= $start and time_ns < $end",
-        files=files,
-        first=first,
-        last=last,
-        start=window.start_ns,
-        end=window.end_ns,
-    )
-    keep = wanted[found["sid"]]
-    if not keep.any():
+    by_column = np.nanmax(np.where(made.count > 0, made.maximum, -np.inf), axis=0)
+    column = int(np.argmax(by_column))
+    start = at.start_ns + column * at.column_ns - at.column_ns
+    around = Window(max(start, window.start_ns), min(start + 3 * at.column_ns, window.end_ns))
+    found = raw_rows(db, stored, around, series["sid"].to_numpy(np.int64))
+    wanted = np.isin(found["sid"], series["sid"].to_numpy())
+    sid, time_ns, value = found["sid"][wanted], found["time_ns"][wanted], found["value"][wanted]
+    if not len(value):
         return None
-    sid, time_ns, value = found["sid"][keep], found["time_ns"][keep], found["value"][keep]
     best = np.lexsort((sid, time_ns, -value))[0]
     owner = stored.series().iloc[int(sid[best])]
     return Peak(str(owner["node"]), str(owner["device"]), int(time_ns[best]), float(value[best]))
