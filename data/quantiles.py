@@ -1,4 +1,4 @@
-"""Quantiles of values that are kept with their counts."""
+"""Values kept with their counts: counting them, and their quantiles."""
 
 from __future__ import annotations
 
@@ -23,3 +23,30 @@ def weighted_quantiles(values: NDArray[Any], counts: NDArray[Any], points: Seque
         right = values[np.searchsorted(ends, min(low + 1, total - 1), side="right")]
         found.append(float(left + (right - left) * (at - low)))
     return found
+
+
+GRID = 10_001
+"""Distinct values of a percentage on the 0.01 grid from 0 to 100."""
+
+
+def count_values(
+    group: NDArray[np.int64], value: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """How often each exact value occurs in each group: group, value and count, in no particular order.
+
+    Percentages come with two decimals, so nearly all values are counted in a table; the few others are sorted.
+    """
+    centi = np.rint(value * 100)
+    on_grid = (centi >= 0) & (centi < GRID) & (centi / 100 == value)
+    counts = np.bincount(group[on_grid] * GRID + centi[on_grid].astype(np.int64))
+    cells = np.flatnonzero(counts)
+    groups, values, numbers = cells // GRID, (cells % GRID) / 100, counts[cells]
+    if on_grid.all():
+        return groups, values, numbers
+    off = ~on_grid
+    pairs, many = np.unique(np.stack([group[off].astype(np.float64), value[off]]), axis=1, return_counts=True)
+    return (
+        np.concatenate([groups, pairs[0].astype(np.int64)]),
+        np.concatenate([values, pairs[1]]),
+        np.concatenate([numbers, many]),
+    )

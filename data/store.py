@@ -57,7 +57,9 @@ class StoredJob:
         """All series with their names and statistics. Raises MissingTable where the job has no system metrics."""
         if self._series is None:
             path = self.file("series.parquet", "This job has no system metrics.")
-            self._series = pq.read_table(path).to_pandas()
+            frame = pq.read_table(path).to_pandas()
+            texts = frame.select_dtypes("string").columns
+            self._series = frame.astype(dict.fromkeys(texts, object))  # Arrow-backed text is slow in small pieces
         return self._series
 
 

@@ -135,7 +135,7 @@ def _write(folder: Path, events: pa.Table) -> EventTotals:
 
 
 def _loop(steps: pa.Table, groups: Sequence[tuple[str, str]]) -> tuple[int, int, int] | None:
-    """The training loop: from step 0 in training (or global) mode, else from the earliest step, to the end of the last."""
+    """The training loop: from step 0 in training (or global) mode, else from the earliest step, to the last end."""
     if not len(steps):
         return None
     start, step = steps.column("start_ns").to_numpy(), steps.column("step").to_numpy()

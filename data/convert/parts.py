@@ -14,11 +14,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from data import schema
+from data.quantiles import count_values
 from data.readers.sagemaker_system import SystemRows
 from data.series import DEVICE_METRICS, PERCENT_METRICS, Metric, Series
-
-_CENTI = 10_001
-"""Distinct values of a percentage on the 0.01 grid from 0 to 100."""
 
 
 @dataclass(frozen=True)
@@ -176,16 +174,7 @@ def _histogram(rows: SystemRows, chunk: NDArray[np.int64], series: SeriesMap) ->
     first = int(chunks.min())
     n_metric = len(Metric)
     group = ((chunks - first) * (int(node.max()) + 1) + node) * n_metric + metric
-    centi = np.rint(value * 100)
-    on_grid = (centi >= 0) & (centi < _CENTI) & (centi / 100 == value)
-    counts = np.bincount(group[on_grid] * _CENTI + centi[on_grid].astype(np.int64), minlength=0)
-    cells = np.flatnonzero(counts)
-    groups, values, numbers = cells // _CENTI, (cells % _CENTI) / 100, counts[cells]
-    if not on_grid.all():
-        off = ~on_grid
-        pairs, many = np.unique(np.stack([group[off].astype(np.float64), value[off]]), axis=1, return_counts=True)
-        groups = np.concatenate([groups, pairs[0].astype(np.int64)])
-        values, numbers = np.concatenate([values, pairs[1]]), np.concatenate([numbers, many])
+    groups, values, numbers = count_values(group, value)
     columns = [
         (groups // n_metric % (int(node.max()) + 1)).astype(np.int16),
         (groups % n_metric).astype(np.int8),

@@ -31,10 +31,9 @@ class _Chosen:
 
     groups: tuple[tuple[str, str], ...]
     group: NDArray[np.int16]
-    start_ns: NDArray[np.int64]
-    step: NDArray[np.int64]
     duration_ns: NDArray[np.int64]
-    outlier: NDArray[np.bool_]
+    start_ns: NDArray[np.int64]  # empty where not asked for, like `step`
+    step: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.group)
@@ -43,32 +42,35 @@ class _Chosen:
 def histogram(db: Database, selection: Selection, scale: Scale) -> StepHistogram:
     """Durations of the steps that start in the window, counted per phase and node; exact."""
     stored = db.job(selection.job)
-    steps = _chosen(db, stored, selection)
+    steps = _chosen(db, stored, selection, "duration_ns")
+    cuts = _cuts(steps)
     edges = _edges(int(steps.duration_ns.min()), int(steps.duration_ns.max()), scale)
     p50, p95, p99 = _quantiles(np.sort(steps.duration_ns))
+    outliers, count = _outliers(db, stored, selection, cuts)
     return StepHistogram(
         edges_ns=edges,
         scale=scale,
-        groups=tuple(_group(steps, at, edges) for at in np.unique(steps.group).tolist()),
+        groups=tuple(_group(steps, at, edges, cuts[at]) for at in np.unique(steps.group).tolist()),
         steps=len(steps),
         p50_ns=p50,
         p95_ns=p95,
         p99_ns=p99,
-        outliers=_longest(db, stored, steps),
-        outlier_count=int(steps.outlier.sum()),
+        outliers=outliers,
+        outlier_count=count,
     )
 
 
 def timeline(db: Database, selection: Selection, width_px: int) -> StepTimeline:
     """The steps that start in the window with their durations, one by one where they are few."""
     stored = db.job(selection.job)
-    steps = _chosen(db, stored, selection)
+    steps = _chosen(db, stored, selection, "duration_ns, start_ns, step")
     present = np.unique(steps.group)
     bin_ns = 0
     if len(steps) > MAX_POINTS:
         columns = max(min(width_px, MAX_POINTS // len(present)), 60)
         bin_ns = max(window_of(stored, selection).duration_ns // columns, 1)
     group, start_ns, step, duration_ns, mean_ns = _points(steps, bin_ns)
+    outliers, count = _outliers(db, stored, selection, _cuts(steps))
     return StepTimeline(
         groups=tuple(steps.groups[at] for at in present.tolist()),
         group=np.searchsorted(present, group).astype(np.int16),
@@ -78,37 +80,66 @@ def timeline(db: Database, selection: Selection, width_px: int) -> StepTimeline:
         mean_ns=mean_ns,
         steps=len(steps),
         bin_ns=bin_ns,
-        outliers=_longest(db, stored, steps),
-        outlier_count=int(steps.outlier.sum()),
+        outliers=outliers,
+        outlier_count=count,
     )
 
 
-def _chosen(db: Database, stored: StoredJob, selection: Selection) -> _Chosen:
-    """Raises MissingTable where no step starts in the window."""
+def _where(stored: StoredJob, selection: Selection) -> tuple[str, dict[str, object]]:
+    """The condition that chooses steps, and its parameters; group numbers are our own."""
     window = window_of(stored, selection)
-    groups = stored.manifest.step_groups
-    found = db.columns(
-        'select "group", start_ns, step, duration_ns from read_parquet($files)'
-        " where start_ns >= $start and start_ns < $end",
-        files=[stored.file("steps.parquet", "This job's framework recorded no steps.")],
-        start=window.start_ns,
-        end=window.end_ns,
-    )
+    condition = "start_ns >= $start and start_ns < $end"
     if selection.nodes:
-        wanted = np.array([node in selection.nodes for _, node in groups])
-        keep = wanted[found["group"]]
-        found = {name: values[keep] for name, values in found.items()}
+        wanted = [at for at, (_, node) in enumerate(stored.manifest.step_groups) if node in selection.nodes]
+        condition += f' and "group" in ({", ".join(map(str, wanted)) or -1})'
+    files = [stored.file("steps.parquet", "This job's framework recorded no steps.")]
+    return condition, {"files": files, "start": window.start_ns, "end": window.end_ns}
+
+
+def _chosen(db: Database, stored: StoredJob, selection: Selection, columns: str) -> _Chosen:
+    """Raises MissingTable where no step starts in the window."""
+    condition, parameters = _where(stored, selection)
+    found = db.columns(f'select "group", {columns} from read_parquet($files) where {condition}', **parameters)
     if not len(found["group"]):
         raise MissingTable("No step starts in this window on these nodes.")
-    outlier = _outliers(found["group"], found["duration_ns"])
-    return _Chosen(groups, found["group"], found["start_ns"], found["step"], found["duration_ns"], outlier)
+    none = np.empty(0, np.int64)
+    return _Chosen(
+        stored.manifest.step_groups,
+        found["group"],
+        found["duration_ns"],
+        found.get("start_ns", none),
+        found.get("step", none),
+    )
 
 
-def _outliers(group: NDArray[np.int16], duration_ns: NDArray[np.int64]) -> NDArray[np.bool_]:
-    count = np.maximum(np.bincount(group), 1)
-    mean = np.bincount(group, weights=duration_ns) / count
-    deviation = np.sqrt(np.bincount(group, weights=(duration_ns - mean[group]) ** 2) / count)
-    return np.asarray(duration_ns > (mean + OUTLIER_DEVIATIONS * deviation)[group])
+def _cuts(steps: _Chosen) -> NDArray[np.float64]:
+    """Per group the duration above which a step is an outlier."""
+    size = len(steps.groups)
+    count = np.maximum(np.bincount(steps.group, minlength=size), 1)
+    mean = np.bincount(steps.group, weights=steps.duration_ns, minlength=size) / count
+    deviation = np.sqrt(
+        np.bincount(steps.group, weights=(steps.duration_ns - mean[steps.group]) ** 2, minlength=size) / count
+    )
+    return np.asarray(mean + OUTLIER_DEVIATIONS * deviation)
+
+
+def _outliers(
+    db: Database, stored: StoredJob, selection: Selection, cuts: NDArray[np.float64]
+) -> tuple[tuple[Step, ...], int]:
+    """The longest of the outliers, and how many there are."""
+    condition, parameters = _where(stored, selection)
+    rows = db.frame(
+        'select "group", worker, step, start_ns, duration_ns, count(*) over () as outliers from read_parquet($files)'
+        f' where {condition} and duration_ns > $cuts["group" + 1]'
+        f' order by duration_ns desc, start_ns, "group", worker limit {MAX_OUTLIERS}',
+        cuts=cuts.tolist(),
+        **parameters,
+    )
+    found = []
+    for row in rows.to_dict("records"):
+        phase, node = stored.manifest.step_groups[row["group"]]
+        found.append(Step(node, row["worker"], phase, row["step"], row["start_ns"], row["duration_ns"]))
+    return tuple(found), int(rows["outliers"].iloc[0]) if len(rows) else 0
 
 
 def _edges(low: int, high: int, scale: Scale) -> NDArray[np.float64]:
@@ -121,7 +152,7 @@ def _edges(low: int, high: int, scale: Scale) -> NDArray[np.float64]:
     return np.linspace(low, max(high, low * 1.02, low + 1), BINS + 1)
 
 
-def _group(steps: _Chosen, at: int, edges: NDArray[np.float64]) -> StepGroup:
+def _group(steps: _Chosen, at: int, edges: NDArray[np.float64], cut: float) -> StepGroup:
     mine = steps.group == at
     durations = steps.duration_ns[mine]
     durations.sort()
@@ -136,7 +167,7 @@ def _group(steps: _Chosen, at: int, edges: NDArray[np.float64]) -> StepGroup:
         p50_ns=p50,
         p95_ns=p95,
         p99_ns=p99,
-        outliers=int(steps.outlier[mine].sum()),
+        outliers=int(np.sum(durations > cut)),
     )
 
 
@@ -171,25 +202,3 @@ def _counts(ascending: NDArray[np.int64], edges: NDArray[np.float64]) -> NDArray
     below = np.searchsorted(ascending, edges)
     below[-1] = np.searchsorted(ascending, edges[-1], side="right")
     return np.diff(below)
-
-
-def _longest(db: Database, stored: StoredJob, steps: _Chosen) -> tuple[Step, ...]:
-    """The longest outliers; their workers are looked up, as text columns are slow to read for all steps."""
-    at = np.flatnonzero(steps.outlier)
-    at = at[np.lexsort((steps.start_ns[at], -steps.duration_ns[at]))][:MAX_OUTLIERS]
-    if not len(at):
-        return ()
-    rows = db.frame(
-        'select "group", start_ns, duration_ns, worker from read_parquet($files) where start_ns = any($starts)',
-        files=[str(stored.folder / "steps.parquet")],
-        starts=steps.start_ns[at].tolist(),
-    )
-    workers = dict(
-        zip(zip(rows["group"], rows["start_ns"], rows["duration_ns"], strict=True), rows["worker"], strict=True)
-    )
-    found = []
-    for one in at.tolist():
-        key = (int(steps.group[one]), int(steps.start_ns[one]), int(steps.duration_ns[one]))
-        phase, node = steps.groups[key[0]]
-        found.append(Step(node, str(workers.get(key, "")), phase, int(steps.step[one]), key[1], key[2]))
-    return tuple(found)

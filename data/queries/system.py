@@ -21,7 +21,7 @@ from data.frames import (
     Peak,
     UsageSummary,
 )
-from data.quantiles import weighted_quantiles
+from data.quantiles import count_values, weighted_quantiles
 from data.queries.bins import Grid, Resolution, cells, grid, raw_rows, resolution, selected_nodes, window_of
 from data.selection import Selection, Window
 from data.series import SUMMARY_METRICS, Metric
@@ -139,19 +139,19 @@ def histogram(db: Database, selection: Selection, metric: HistogramMetric) -> Me
     stored = db.job(selection.job)
     nodes = selected_nodes(stored, selection)
     _series(stored, nodes, (_CODES[metric],))
-    found = _value_counts(db, stored, selection.window, _CODES[metric])
-    positions = {node.name: at for at, node in enumerate(stored.manifest.nodes)}
-    chosen = [positions[node] for node in nodes]
-    found = found[found["node"].isin(chosen)]
-    overall = found.groupby("value")["count"].sum().sort_index()
-    p50, p95 = weighted_quantiles(overall.index.to_numpy(float), overall.to_numpy(), (0.5, 0.95))
-    by_node = [(node, found[found["node"] == positions[node]]) for node in nodes]
-    return MetricHistogram(metric, tuple(_node_histogram(node, one) for node, one in by_node if len(one)), p50, p95)
+    node, value, count = _value_counts(db, stored, selection.window, _CODES[metric])
+    order = np.argsort(value)
+    node, value, count = node[order], value[order], count[order]
+    positions = {one.name: at for at, one in enumerate(stored.manifest.nodes)}
+    chosen = np.isin(node, [positions[one] for one in nodes])
+    p50, p95 = weighted_quantiles(value[chosen], count[chosen], (0.5, 0.95))
+    by_node = [(one, node == positions[one]) for one in nodes]
+    found = (_node_histogram(one, value[mine], count[mine]) for one, mine in by_node if mine.any())
+    return MetricHistogram(metric, tuple(found), p50, p95)
 
 
-def _node_histogram(node: str, found: pd.DataFrame) -> NodeHistogram:
-    found = found.sort_values("value")
-    value, count = found["value"].to_numpy(float), found["count"].to_numpy(np.int64)
+def _node_histogram(node: str, value: NDArray[np.float64], count: NDArray[np.int64]) -> NodeHistogram:
+    """Counts of one node from its values, ascending."""
     inside = (value >= 0) & (value <= 100)
     bins = np.minimum(value[inside] // 2, 49).astype(np.int64)
     p50, p95 = weighted_quantiles(value, count, (0.5, 0.95))
@@ -168,45 +168,47 @@ def _node_histogram(node: str, found: pd.DataFrame) -> NodeHistogram:
     )
 
 
-def _value_counts(db: Database, stored: StoredJob, window: Window | None, metric: Metric) -> pd.DataFrame:
+Counted = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
+"""Node position, value, count; a pair of node and value may come more than once."""
+
+
+def _value_counts(db: Database, stored: StoredJob, window: Window | None, metric: Metric) -> Counted:
     """Counts of exact values by node: stored chunks where the window holds them whole, raw rows at its edges."""
     if window is None:
-        return db.frame(
-            "select node, value, count from read_parquet($files) where metric = $metric",
-            files=[stored.file("histogram.parquet", _NO_SYSTEM)],
-            metric=int(metric),
-        )
+        return _stored_counts(db, [stored.file("histogram.parquet", _NO_SYSTEM)], metric, "true")
     chunk = schema.CHUNK_NS
     first, last = -(-window.start_ns // chunk), window.end_ns // chunk
     edges = [(window.start_ns, window.end_ns)]
-    frames = []
+    found: list[Counted] = []
     if first < last:
         edges = [(window.start_ns, first * chunk), (last * chunk, window.end_ns)]
-        frames.append(
-            db.frame(
-                "select node, value, sum(count)::bigint as count from read_parquet($files)"
-                " where metric = $metric and chunk >= $first and chunk < $last group by all",
-                files=stored.part_files(schema.Table.HISTOGRAM, window),
-                metric=int(metric),
-                first=first,
-                last=last,
-            )
-        )
+        files = stored.part_files(schema.Table.HISTOGRAM, window)
+        found.append(_stored_counts(db, files, metric, f"chunk >= {first} and chunk < {last}"))
+    found += [_raw_counts(db, stored, Window(start, end), metric) for start, end in edges if end > start]
+    node, value, count = (np.concatenate(column) for column in zip(*found, strict=True))
+    return node, value, count
+
+
+def _stored_counts(db: Database, files: list[str], metric: Metric, condition: str) -> Counted:
+    if not files:
+        return np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64)
+    found = db.columns(
+        f"select node, value, count from read_parquet($files) where metric = $metric and {condition}",
+        files=files,
+        metric=int(metric),
+    )
+    return found["node"], found["value"], found["count"]
+
+
+def _raw_counts(db: Database, stored: StoredJob, window: Window, metric: Metric) -> Counted:
     series = stored.series()
     series = series[series["code"] == int(metric)]
-    node_at = {node.name: at for at, node in enumerate(stored.manifest.nodes)}
+    position = {node.name: at for at, node in enumerate(stored.manifest.nodes)}
     node_of: NDArray[np.int64] = np.full(len(stored.series()), -1)
-    node_of[series["sid"].to_numpy()] = [node_at[name] for name in series["node"]]
-    for start, end in edges:
-        if end > start:
-            rows = raw_rows(db, stored, Window(start, end), series["sid"].to_numpy(np.int64), "sid, value")
-            node = node_of[rows["sid"]]
-            frame = pd.DataFrame({"node": node, "value": rows["value"], "count": 1})[node >= 0]
-            frames.append(frame.groupby(["node", "value"], as_index=False).agg({"count": "sum"}))
-    if not frames:
-        return pd.DataFrame({"node": [], "value": [], "count": []})
-    added: pd.DataFrame = pd.concat(frames).groupby(["node", "value"], as_index=False).agg({"count": "sum"})
-    return added
+    node_of[series["sid"].to_numpy()] = [position[name] for name in series["node"]]
+    rows = raw_rows(db, stored, window, series["sid"].to_numpy(np.int64), "sid, value")
+    node = node_of[rows["sid"]]
+    return count_values(node[node >= 0], rows["value"][node >= 0].astype(np.float64))
 
 
 def _series(stored: StoredJob, nodes: tuple[str, ...], metrics: tuple[Metric, ...]) -> pd.DataFrame:
@@ -223,20 +225,21 @@ def _heatmap_rows(
 ) -> tuple[tuple[HeatmapRow, ...], NDArray[np.int64]]:
     """The rows, GPUs before cores on each node, and for every series id its row."""
     pool = len(series) > MAX_HEATMAP_ROWS
+    devices: dict[tuple[str, int], list[tuple[str, int]]] = {}
+    columns = (series[name].tolist() for name in ("node", "code", "device", "sid"))
+    for node, code, device, sid in zip(*columns, strict=True):
+        devices.setdefault((node, int(code)), []).append((device, sid))
     rows: list[HeatmapRow] = []
-    row_of = np.full(len(stored.series()), -1)
+    row_of: NDArray[np.int64] = np.full(len(stored.series()), -1)
     for node in nodes:
-        mine = series[series["node"] == node]
-        for code in (Metric.GPU, Metric.GPU_MEMORY, Metric.CPU, Metric.IO_WAIT):
-            devices = mine[mine["code"] == int(code)]
-            many = len(devices)
-            size = -(-many // POOLED_CORES) if pool and code in (Metric.CPU, Metric.IO_WAIT) and many else 1
-            names, sids = devices["device"].tolist(), devices["sid"].tolist()
-            for start in range(0, many, size):
-                group = names[start : start + size]
-                name = group[0] if len(group) == 1 else f"{group[0]}–{group[-1].removeprefix('cpu')}"
-                row_of[sids[start : start + size]] = len(rows)
-                rows.append(HeatmapRow(node, name))
+        for metric in (Metric.GPU, Metric.GPU_MEMORY, Metric.CPU, Metric.IO_WAIT):
+            mine = devices.get((node, int(metric)), [])
+            size = -(-len(mine) // POOLED_CORES) if pool and mine and metric in (Metric.CPU, Metric.IO_WAIT) else 1
+            for start in range(0, len(mine), size):
+                group = mine[start : start + size]
+                first, last = group[0][0], group[-1][0]
+                row_of[[sid for _, sid in group]] = len(rows)
+                rows.append(HeatmapRow(node, first if len(group) == 1 else f"{first}–{last.removeprefix('cpu')}"))
     return tuple(rows), row_of
 
 
@@ -360,6 +363,8 @@ def _merged(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
     """The series of each group as one: percentages averaged over samples, rates summed over series."""
     shape = (groups, made.count.shape[1])
+    if groups == len(owner):
+        return made.mean.astype(np.float32), made.minimum.astype(np.float32), made.maximum.astype(np.float32)
     mean, low, high = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
     for group in range(groups):
         mine = owner == group
