@@ -21,7 +21,7 @@ from data.readers.events import EVENT_SCHEMA, EventReader
 from data.sources import SourceFile
 
 if TYPE_CHECKING:
-    from data.convert.job import Conversion
+    from data.convert.run import Conversion
 
 BATCH_BYTES = 96 << 20
 

@@ -1,0 +1,147 @@
+"""The end of a conversion: the tables of files and problems, and the manifest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data import facts, schema
+from data.convert.events import EventTotals
+from data.convert.run import Conversion, FileState
+from data.convert.system import SystemParts
+from data.convert.tables import write_table
+from data.errors import SourceError
+from data.manifest import Manifest, NodeEntry
+from data.problem import Problem
+from data.sources import FileKind, SourceFile
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What the manifest tells of all parts together."""
+
+    nodes: tuple[NodeEntry, ...] = ()
+    levels: tuple[int, ...] = ()
+    gpu_p95: float | None = None
+    cpu_p95: float | None = None
+    gpu_trend: tuple[float | None, ...] = ()
+
+
+def finish(
+    run: Conversion,
+    system: SystemParts,
+    whole: Whole,
+    events: EventTotals,
+) -> Manifest:
+    training_job = _training_job(run)
+    read = (FileState(i, file, run.rows_of.get(i, 0), run.copy_of.get(i, "")) for i, file in run.to_read)
+    states = [*run.unchanged.values(), *read]
+    states.sort(key=lambda state: state.file.path)
+    _keep_old_problems(run)
+    run.problems.sort(key=lambda one: (one.file, one.line or 0, one.message))
+    _write_files(run, states)
+    kinds = {state.file.kind for state in states}
+    entries = tuple(system.entries[part] for part in sorted(system.entries))
+    system_start = min((entry.start_ns for entry in entries), default=0)
+    system_end = max((entry.end_ns for entry in entries), default=0)
+    rows = sum(entry.rows for entry in entries)
+    starts = [time_ns for time_ns in (system_start, events.start_ns) if time_ns]
+    problems = [one for one in run.problems if one.severity != "note"]
+    return Manifest(
+        schema_version=schema.SCHEMA_VERSION,
+        version=run.version,
+        job_id=run.job.job_id,
+        name=run.job.name,
+        source=run.job.source,
+        place=run.job.place,
+        converted_ns=time.time_ns(),
+        span_ns=system.span,
+        parts=entries,
+        nodes=whole.nodes,
+        levels=whole.levels,
+        gpu_p95=whole.gpu_p95,
+        cpu_p95=whole.cpu_p95,
+        gpu_trend=whole.gpu_trend,
+        system_rows=rows,
+        start_ns=min(starts, default=0),
+        end_ns=max(system_end, events.end_ns),
+        system_start_ns=system_start,
+        system_end_ns=system_end,
+        events=events.events,
+        steps=events.steps,
+        step_phases=events.step_phases,
+        step_groups=events.step_groups,
+        loop_start_ns=events.loop[0] if events.loop else None,
+        loop_end_ns=events.loop[1] if events.loop else None,
+        first_step=events.loop[2] if events.loop else None,
+        files=len(states),
+        raw_bytes=sum(state.file.size for state in states),
+        duplicates=sum(entry.duplicates for entry in entries),
+        problems=len(problems),
+        lost_rows=sum(one.lost_rows for one in problems),
+        stored_bytes=sum(path.stat().st_size for path in run.folder.iterdir()),
+        system_end_marker=FileKind.SYSTEM_END in kinds,
+        framework_end_marker=FileKind.FRAMEWORK_END in kinds,
+        training_job=training_job,
+    )
+
+
+def _training_job(run: Conversion) -> str | None:
+    """training-job.json as text; a problem where it cannot be read."""
+    if not any(file.kind is FileKind.TRAINING_JOB for file in _files(run)):
+        return None
+    try:
+        with run.job.open(facts.FILE_NAME) as stream:
+            content = stream.read(facts.LARGEST_BYTES + 1)
+    except (SourceError, OSError):
+        run.problems.append(Problem(facts.FILE_NAME, None, f"{facts.FILE_NAME} cannot be read", "warning"))
+        return None
+    parsed = facts.parse_training_job(content)
+    if isinstance(parsed, Problem):
+        run.problems.append(parsed)
+        return None
+    run.problems += [Problem(facts.FILE_NAME, None, f"{facts.FILE_NAME}: {one}", "note") for one in parsed.problems]
+    return content.decode("utf-8-sig", "replace")
+
+
+def _files(run: Conversion) -> list[SourceFile]:
+    return [state.file for state in run.unchanged.values()] + [file for _, file in run.to_read]
+
+
+def _keep_old_problems(run: Conversion) -> None:
+    """Problems of files that were not read again are still true."""
+    if run.previous_folder:
+        for row in pq.read_table(run.previous_folder / "problems.parquet").to_pylist():
+            if row["file_path"] in run.unchanged and row["file_path"] != facts.FILE_NAME:
+                run.problems.append(
+                    Problem(row["file_path"], row["line"], row["message"], row["severity"], row["lost_rows"])
+                )
+
+
+def _write_files(run: Conversion, states: Sequence[FileState]) -> None:
+    lost: dict[str, int] = {}
+    for one in run.problems:
+        lost[one.file] = lost.get(one.file, 0) + one.lost_rows
+    table = pa.table(
+        [
+            [state.file_id for state in states],
+            [state.file.path for state in states],
+            [state.file.kind.value for state in states],
+            [state.file.size for state in states],
+            [state.file.mtime_ns for state in states],
+            [state.rows for state in states],
+            [lost.get(state.file.path, 0) for state in states],
+            [state.copy_of for state in states],
+        ],
+        schema=schema.FILES,
+    )
+    write_table(table, run.folder / "files.parquet")
+    problems = pa.table(
+        [[getattr(one, name) for one in run.problems] for name in ("file", "line", "message", "severity", "lost_rows")],
+        schema=schema.PROBLEMS,
+    )
+    write_table(problems, run.folder / "problems.parquet")
