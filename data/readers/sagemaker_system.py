@@ -52,6 +52,9 @@ EARLIEST_US = 946_684_800 * 10**6
 LATEST_US = 4_102_444_800 * 10**6
 """2100-01-01."""
 
+LARGEST_VALUE = 1e30
+"""No rate or counter is larger; sums of such values stay finite, also where they are drawn with fewer digits."""
+
 MAX_OFFSET_US = 86_400 * 10**6
 """A record a day or more away from the minute in its file's name cannot belong to that file."""
 
@@ -145,7 +148,8 @@ def _fast(
         return SystemRows.concatenate([left[0], right[0]]), left[1] + right[1]
     positions = np.array([at for at, _, _ in filled], np.int32)
     stamps_us = np.array([file.stamp_ns // 1000 for _, file, _ in filled], np.int64)
-    doubtful = (rows.sid < 0) | (rows.time_us < EARLIEST_US) | (rows.time_us > LATEST_US) | ~np.isfinite(rows.value)
+    doubtful = (rows.sid < 0) | (rows.time_us < EARLIEST_US) | (rows.time_us > LATEST_US)
+    doubtful |= ~(np.abs(rows.value) <= LARGEST_VALUE)  # NaN is doubtful, too
     doubtful |= np.abs(rows.time_us - stamps_us[rows.file]) > MAX_OFFSET_US
     suspects = np.unique(rows.file[doubtful])
     if len(suspects):
@@ -285,7 +289,7 @@ def _record(line: bytes, number: int, file: SourceFile, faults: _Faults) -> tupl
         faults.add(number, "is JSON, but no record")
         return None
     value, stamp = _number(record.get("Value")), _number(record.get("Timestamp"))
-    if value is None:
+    if value is None or abs(value) > LARGEST_VALUE:
         faults.add(number, "has no usable Value")
         return None
     time_us = _microseconds(stamp) if stamp is not None and 0 <= stamp <= 1e11 else -1
