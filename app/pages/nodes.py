@@ -60,7 +60,7 @@ def layout(address: Address, header: JobHeader) -> html.Div:
     return html.Div(
         [
             _toolbar(header),
-            html.H2("Devices over time", className="visually-hidden"),
+            html.H2("Utilization of every core and GPU", className="visually-hidden"),
             _heatmap_panel(header),
             html.Div(
                 [
