@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from components import format as text
-from components.figures.axes import View, chart, layout, round_up, words
+from components.figures.axes import View, chart, layout, round_up
 from components.panels import FigureView
 from components.theme import hue, rgba
 from data.frames import MetricHistogram, NodeHistogram
@@ -41,7 +41,7 @@ def metric_histogram(frame: MetricHistogram, view: View, *, height: int = HISTOG
     if strips:
         figure.add_trace(_strips(frame, view, strips))
         figure.update_layout(yaxis2=_node_axis(view, strips, strips_px, height))
-    note = words(["share of samples", "50 bins of 2 %"])
+    note = "share of samples per 2 %"
     return FigureView(figure, note=note, caption=_caption(frame, total), height=height + strips_px)
 
 

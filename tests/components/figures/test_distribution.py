@@ -20,7 +20,7 @@ def test_shares_of_samples():
     assert bars.customdata[48][0] == "96 to under 98 %"
     assert bars.customdata[49][0] == "98 to 100 %"
     assert "% of samples" in view.figure.layout.meta["unit"]
-    assert view.note == "share of samples · 50 bins of 2 %"
+    assert view.note == "share of samples per 2 %"
 
 
 def test_zero_and_above_90_in_words():
