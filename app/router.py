@@ -18,7 +18,7 @@ from app.page import AnyPage, JobPage, Page, address_of, local_path
 from app.pages import converting, first_run, not_found
 from app.services import Services, services
 from app.urls import Address
-from components import notices, shell
+from components import shell
 from components.shell import ShellId
 from data.errors import InsightsError, NotConverted, UnknownJob
 from data.queries import jobs
@@ -141,7 +141,7 @@ class Router:
                 not_found.layout(self.home, job_id=job_id), shell.crumbs([("Jobs", self.home), ("Not found", "")])
             )
         except InsightsError as error:
-            return Screen(notices.failed(*explain(error)), shell.crumbs([("Jobs", self.home), (job_id, "")]))
+            return self._broken_screen(job_id, error)
         changed = self._services.store.changed(job_id)
         head = shell.job_header(header, page.tab, self._tabs(job_id), changed=changed)
         status = self._services.conversions.status(job_id)
@@ -158,14 +158,27 @@ class Router:
         steps = [("Jobs", self.home), (header.name, "")]
         return Screen(main, shell.crumbs(steps), age, watch=status is not None and status.state.active)
 
+    def _broken_screen(self, job_id: str, error: InsightsError) -> Screen:
+        """A stored job that cannot be read: why, and a way to convert it again."""
+        status = self._services.conversions.status(job_id)
+        name = self._name(job_id)
+        return Screen(
+            converting.broken(name, *explain(error)),
+            shell.crumbs([("Jobs", self.home), (name, "")]),
+            watch=status is not None and status.state.active,
+        )
+
+    def _name(self, job_id: str) -> str:
+        job = self._services.store.job(job_id)
+        return job.name if job is not None else job_id
+
     def _converting_screen(self, job_id: str) -> Screen:
         conversions = self._services.conversions
         status = conversions.status(job_id)
         if status is None or status.state is Stage.DONE:
             conversions.request([job_id])
             status = conversions.status(job_id)
-        job = self._services.store.job(job_id)
-        name = job.name if job is not None else job_id
+        name = self._name(job_id)
         return Screen(
             converting.layout(name, status),
             shell.crumbs([("Jobs", self.home), (name, "")]),

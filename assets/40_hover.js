@@ -48,9 +48,12 @@ window.insights = window.insights || {};
       const value = trace.y[indexAt(trace, time)];
       if (value === undefined) return;
       const missing = value === null || Number.isNaN(Number(value));
-      values.push((missing ? 'n/a' : number(Number(value))) + (meta.tag ? ' ' + meta.tag : ''));
+      values.push({ text: missing ? 'n/a' : number(Number(value)), tag: meta.tag || '' });
     });
-    return values.length ? values.slice(0, 3).join(' · ') + (unit ? ' ' + unit : '') : '';
+    const tail = unit ? ' ' + unit : '';
+    if (values.length === 1) return values[0].text + tail + (values[0].tag ? ' ' + values[0].tag : '');
+    const parts = values.slice(0, 3).map(function (value) { return value.text + (value.tag ? ' ' + value.tag : ''); });
+    return parts.length ? parts.join(' · ') + tail : '';
   }
 
   function clockText(time) {

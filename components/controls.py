@@ -87,7 +87,7 @@ def time_window() -> html.Div:
             html.Div(
                 [
                     html.Span(**attributes(data_window_note="true")),
-                    html.Span("drag to zoom"),
+                    html.Span("· drag to zoom"),
                     html.Span([html.Kbd(key) for key in "WASD"], className="window-keys"),
                 ],
                 className="window-note",

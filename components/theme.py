@@ -182,14 +182,12 @@ def band_fill(theme: Theme, metric: str) -> str:
 def swaps() -> dict[str, dict[str, str]]:
     """For each theme, the colours of the other one mapped to its own: charts are recoloured without asking the server.
 
-    A colour that would map to two is left out; charts draw with fills, so `warn` gives way to `warn_fill`.
+    Where two share a colour, the one that charts draw with is kept: `warn_fill`, not `warn`; `card`, not `on_accent`.
     """
     dark, light = asdict(DARK), asdict(LIGHT)
-    names = [name for name in dark if name not in ("warn", "card", "on_accent")]
-    return {
-        "light": {dark[name]: light[name] for name in names},
-        "dark": {light[name]: dark[name] for name in names},
-    }
+    pairs = [(dark[name], light[name]) for name in dark if name not in ("warn", "on_accent")]
+    pairs += [(one[1], other[1]) for one, other in zip(HEATMAP_DARK, HEATMAP_LIGHT, strict=True)]
+    return {"light": dict(pairs), "dark": {there: here for here, there in pairs}}
 
 
 def template(theme: Theme) -> go.layout.Template:

@@ -37,6 +37,24 @@ def layout(name: str, status: ConversionStatus | None) -> html.Div:
     )
 
 
+def broken(name: str, message: str, hint: str) -> html.Div:
+    """A card for a stored job that cannot be read, with a way to convert it again."""
+    return html.Div(
+        html.Section(
+            [
+                html.H1(plain(name)),
+                html.P("This job could not be opened.", className="lead"),
+                notices.failed(plain(message, 600), plain(hint, 600)),
+                html.Div(id=ShellId.PROGRESS, className="broken-progress"),
+                html.Div(_retry_button(), className="actions"),
+            ],
+            className="card",
+        ),
+        className="middle",
+        **attributes(data_title=plain(name)),
+    )
+
+
 def progress(status: ConversionStatus | None) -> list[Component]:
     """How far the conversion is, in a bar and in figures; one that ended says how."""
     if status is not None and not status.state.active and status.state is not Stage.DONE:
@@ -104,12 +122,19 @@ def register(dash_app: Dash, conversions: Conversions) -> None:
 
 
 def _ended(status: ConversionStatus) -> list[Component]:
-    retry = html.Button("Convert again", id=Id.RETRY, className="button primary", type="button")
     if status.state is Stage.CANCELLED:
         words = notices.information("The conversion was cancelled; nothing was stored.")
     else:
         words = notices.failed(plain(status.message, 600) or "The conversion failed.", plain(status.hint, 600))
-    return [html.P("This job could not be opened.", className="lead"), words, html.Div(retry, className="actions")]
+    return [
+        html.P("This job could not be opened.", className="lead"),
+        words,
+        html.Div(_retry_button(), className="actions"),
+    ]
+
+
+def _retry_button() -> html.Button:
+    return html.Button("Convert again", id=Id.RETRY, className="button primary", type="button")
 
 
 def _figure(words: str, value: str) -> html.Div:

@@ -1,0 +1,200 @@
+"""The table of jobs: its columns, its rows as the grid and as CSV take them, and the figures above it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from typing import Any, Final
+
+import dash_ag_grid as dag
+from dash import html
+from dash.development.base_component import Component
+
+from components.cards import Kpi, kpi_strip
+from components.format import byte_size, count, counted, duration, is_missing, plain, seconds, timestamp
+from components.markup import attributes
+from components.shell import STATUS_WORDS
+from data.frames import JOB_LIST_COLUMNS, JobList, JobTotals
+
+BLOCK_ROWS: Final = 100
+ROW_PX: Final = 31
+HEADER_PX: Final = 34
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
+_THEME: Final = (
+    "themeQuartz.withParams({backgroundColor:'var(--card)',foregroundColor:'var(--text)',"
+    "headerBackgroundColor:'var(--sunken)',headerTextColor:'var(--text-3)',borderColor:'var(--line)',"
+    "rowBorder:{color:'var(--line)'},headerColumnBorder:false,columnBorder:false,wrapperBorder:false,"
+    "oddRowBackgroundColor:'var(--card)',rowHoverColor:'transparent',accentColor:'var(--accent)',"
+    "selectedRowBackgroundColor:'var(--accent-bg)',fontFamily:'inherit',fontSize:12.5,headerFontSize:11.5,"
+    "cellHorizontalPadding:9,browserColorScheme:'inherit',headerColumnResizeHandleColor:'transparent',"
+    "pinnedColumnBorder:false,iconColor:'var(--text-3)',wrapperBorderRadius:0})"
+)
+
+
+def jobs_grid(grid_id: str) -> dag.AgGrid:
+    """The empty table; it asks for its rows block by block."""
+    options = {
+        "theme": {"function": _THEME},
+        "rowHeight": ROW_PX,
+        "headerHeight": HEADER_PX,
+        "cacheBlockSize": BLOCK_ROWS,
+        "maxBlocksInCache": 20,
+        "infiniteInitialRowCount": 1,
+        "blockLoadDebounceMillis": 60,
+        "suppressMultiSort": False,
+        "suppressDragLeaveHidesColumns": True,
+        "localeText": {"noRowsToShow": "No job matches.", "loadingOoo": "\u2026"},
+    }
+    return dag.AgGrid(
+        id=grid_id,
+        className="jobs-grid",
+        columnDefs=_columns(),
+        defaultColDef={"sortable": True, "resizable": True, "suppressHeaderMenuButton": True, "minWidth": 44},
+        rowModelType="infinite",
+        style=grid_style(8),
+        getRowId="params.data.job_id",
+        dashGridOptions=options,
+    )
+
+
+def _columns() -> list[dict[str, Any]]:
+    def column(field: str, words: str, width: int, renderer: str = "", **more: Any) -> dict[str, Any]:
+        definition: dict[str, Any] = {"field": field, "headerName": words, "width": width, **more}
+        if renderer:
+            definition["cellRenderer"] = renderer
+        return definition
+
+    right = {"type": "rightAligned"}
+
+    def text(key: str) -> dict[str, Any]:
+        return {"cellRendererParams": {"text": key}}
+
+    def bar(metric: str) -> dict[str, Any]:
+        return {"cellRendererParams": {"metric": metric}, **right}
+
+    return [
+        column("name", "Job", 200, "JobName", flex=1, minWidth=180, pinned="left"),
+        column("status", "Status", 110, "JobStatus"),
+        column("start_ns", "Started (UTC)", 132, "JobStarted", sort="desc", **right),
+        column("duration_ns", "Duration", 98, "JobText", **text("duration"), **right),
+        column("instances", "Instances", 148, "JobText", **text("instances")),
+        column("gpus", "GPUs", 60, "JobText", **text("gpus_text"), **right),
+        column("gpu_trend", "GPU over time", 106, "JobTrend", sortable=False),
+        column("gpu_p95", "GPU p95 %", 106, "JobBar", **bar("gpu")),
+        column("cpu_p95", "CPU p95 %", 106, "JobBar", **bar("cpu")),
+        column("nodes", "Nodes", 62, "JobText", **text("nodes_text"), **right),
+        column("billed_s", "Billed", 78, "JobText", **text("billed"), **right),
+        column("stored_bytes", "Disk", 78, "JobText", **text("disk"), **right),
+        column("problems", "Data", 56, "JobData"),
+        column("remove", "", 42, "JobRemove", sortable=False, resizable=False),
+    ]
+
+
+def grid_rows(frame: JobList, href: Callable[[str], str]) -> list[dict[str, Any]]:
+    """The rows of a block as the grid takes them; `href` gives the address of a job, missing values are null."""
+    return [_row(dict(zip(frame.columns, values, strict=True)), href) for values in frame.itertuples(index=False)]
+
+
+def _row(job: dict[str, Any], href: Callable[[str], str]) -> dict[str, Any]:
+    missing = {key: value for key, value in job.items() if key != "gpu_trend" and is_missing(value)}
+    known = {key: None if key in missing else value for key, value in job.items()}
+    sign, words, kind = STATUS_WORDS.get(str(job["status"]), ("?", "Unknown", ""))
+    return {
+        "job_id": str(job["job_id"]),
+        "href": href(str(job["job_id"])),
+        "name": plain(job["name"]) or "(no name)",
+        "status": words,
+        "status_sign": sign,
+        "status_kind": kind,
+        "status_detail": plain(job["status_detail"]),
+        "source": plain(job["source"]),
+        "state": str(job["state"]),
+        "state_detail": plain(job["state_detail"]),
+        "start_ms": None if known["start_ns"] is None else int(known["start_ns"]) / 1e6,
+        "duration": None if known["duration_ns"] is None else duration(int(known["duration_ns"])),
+        "billed": None if known["billed_s"] is None else duration(float(known["billed_s"]) * 1e9),
+        "instances": plain(job["instances"]) or None,
+        "nodes_text": None if known["nodes"] is None else count(known["nodes"]),
+        "gpus_text": None if known["gpus"] is None else count(known["gpus"]),
+        "gpus": None if known["gpus"] is None else int(known["gpus"]),
+        "gpu_trend": [None if is_missing(value) else round(float(value), 1) for value in job["gpu_trend"]],
+        "gpu_p95": None if known["gpu_p95"] is None else float(known["gpu_p95"]),
+        "cpu_p95": None if known["cpu_p95"] is None else float(known["cpu_p95"]),
+        "problems": None if known["problems"] is None else int(known["problems"]),
+        "disk": byte_size(known["stored_bytes"]) if known["stored_bytes"] else None,
+    }
+
+
+def table_foot() -> html.Div:
+    """What the signs in the table mean."""
+    marks = (("", "all read"), ("problems", "with problems"), ("unreadable", "unreadable"), ("none", "not converted"))
+    items: list[Component] = [
+        html.Span(
+            [html.I(className=f"data-mark {kind}".strip(), **attributes(aria_hidden="true")), words],
+            className="legend-item",
+        )
+        for kind, words in marks
+    ]
+    items.append(html.Span([html.Span("n/a", className="hatch-tag"), "not measured"], className="legend-item"))
+    words = "p95 of the mean over devices, highest node; duration is from first to last system sample"
+    return html.Div([html.Span(words), html.Div(items, className="legend")], className="grid-foot")
+
+
+def csv_text(frame: JobList) -> str:
+    """The list as CSV, in UTC and plain units; a text that a spreadsheet would run as a formula is disarmed."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    columns = [name for name in JOB_LIST_COLUMNS if name != "gpu_trend"]
+    writer.writerow([{"start_ns": "start_utc", "duration_ns": "duration_s"}.get(name, name) for name in columns])
+    for values in frame[columns].itertuples(index=False):
+        writer.writerow(_csv_value(name, value) for name, value in zip(columns, values, strict=True))
+    return out.getvalue()
+
+
+def _csv_value(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        text = plain(value, 1000)
+        return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+    if is_missing(value):
+        return ""
+    if name == "start_ns":
+        return timestamp(int(value))
+    if name == "duration_ns":
+        return seconds(int(value)).removesuffix(" s").replace(",", "").strip()
+    return str(value)
+
+
+def grid_style(jobs: int) -> dict[str, str]:
+    """The table is as high as its rows, but no higher than the window."""
+    rows_px = HEADER_PX + ROW_PX * max(jobs, 1) + 20
+    return {"height": f"max(180px, min({rows_px}px, 100vh - 350px))", "width": "100%"}
+
+
+def sources_line(uris: list[str]) -> list[Component]:
+    """The sources by name, the first two of them."""
+    shown = [html.Span(plain(uri, 120), className="mono") for uri in uris[:2]]
+    more = [html.Span(counted(len(uris) - 2, "more source"))] if len(uris) > 2 else []
+    return [*shown, *more] or [html.Span("what the store holds; no source was given")]
+
+
+def totals_strip(totals: JobTotals) -> Component:
+    """The figures above the table, over all jobs of all sources."""
+    ratio = f"{totals.raw_bytes / totals.stored_bytes:.0f} times smaller" if totals.stored_bytes else "nothing stored"
+    pending = f"{count(totals.not_converted)} not converted" if totals.not_converted else "all converted"
+    unreadable = f"{count(totals.unreadable)} unreadable" if totals.unreadable else pending
+    return kpi_strip(
+        [
+            Kpi("Jobs", count(totals.jobs), note=pending),
+            Kpi("GPUs", count(totals.gpus), note="over all converted jobs"),
+            Kpi("In progress", count(totals.in_progress), note="data still arriving" if totals.in_progress else "none"),
+            Kpi("Raw data", byte_size(totals.raw_bytes), note=unreadable),
+            Kpi("In the store", byte_size(totals.stored_bytes), note=ratio),
+        ]
+    )
+
+
+def totals_places() -> Component:
+    """The same figures before they are known, so that nothing moves when they come."""
+    words = ("Jobs", "GPUs", "In progress", "Raw data", "In the store")
+    return kpi_strip([Kpi(name, "\u2013", note="\u00a0") for name in words])
