@@ -44,9 +44,10 @@ class EventTotals:
 
 def convert_events(run: Conversion, readers: Sequence[EventReader]) -> EventTotals:
     """Reads the event files of all readers and writes the event and step tables."""
+    wanted = [(reader, _without_copies(run, reader)) for reader in readers]
     tables = list(_kept(run))
-    for reader in readers:
-        for batch in _batches(_without_copies(run, reader)):
+    for reader, files in wanted:
+        for batch in _batches(files):
             read = reader.read(run.db, [(file, run.job.local_path(file.path)) for _, file in batch])
             ids = pa.array([file_id for file_id, _ in batch], pa.int32())
             at = read.table.schema.get_field_index("file")
@@ -60,17 +61,23 @@ def convert_events(run: Conversion, readers: Sequence[EventReader]) -> EventTota
 
 
 def _without_copies(run: Conversion, reader: EventReader) -> list[tuple[int, SourceFile]]:
-    """The reader's new and changed files that do not repeat another file byte for byte."""
+    """The reader's new and changed files that do not repeat another file byte for byte.
+
+    Of equal files the first one by path is read, also where another one had been read before it came.
+    """
     mine = [(file_id, file) for file_id, file in run.to_read if reader.matches(file)]
     sizes = {file.size for _, file in mine}
-    known = [state.file for state in run.unchanged.values() if not state.copy_of and state.file.size in sizes]
-    files = [file for file in known if reader.matches(file)] + [file for _, file in mine]
+    known = [state.file for state in run.unchanged.values() if state.file.size in sizes and reader.matches(state.file)]
+    files = sorted(known + [file for _, file in mine], key=lambda file: file.path)
     copies = find_copies([(file, run.job.local_path(file.path)) for file in files])
     ids = {file.path: file_id for file_id, file in mine}
     for at, original in copies.items():
-        copy, first = files[at].path, files[original].path
-        run.copy_of[ids[copy]] = first
-        run.problems.append(Problem(copy, None, f"this file is an exact copy of {first} and was left out", "note"))
+        copy, first = files[at], files[original].path
+        if copy.path in run.unchanged and run.unchanged[copy.path].copy_of == first:
+            continue
+        file_id = ids[copy.path] if copy.path in ids else run.forget(copy)
+        run.copy_of[file_id] = first
+        run.problems.append(Problem(copy.path, None, f"this file is an exact copy of {first} and was left out", "note"))
     return [item for item in mine if item[0] not in run.copy_of]
 
 

@@ -48,6 +48,7 @@ class Conversion:
     problems: list[Problem] = field(default_factory=list)
     rows_of: dict[int, int] = field(default_factory=dict)
     copy_of: dict[int, str] = field(default_factory=dict)
+    next_id: int = 0
     bytes_done: int = 0
     files_done: int = 0
 
@@ -59,6 +60,13 @@ class Conversion:
         self.bytes_done += sum(file.size for file in done)
         total = sum(file.size for _, file in self.to_read)
         self.report(Progress(stage, self.files_done, len(self.to_read), self.bytes_done, total))
+
+    def forget(self, file: SourceFile) -> int:
+        """Takes an unchanged file for a new one, so that nothing of it is kept; its new id."""
+        self.gone.add(self.unchanged.pop(file.path).file_id)
+        self.to_read.append((self.next_id, file))
+        self.next_id += 1
+        return self.next_id - 1
 
 
 def previous_version(folder: Path) -> tuple[Manifest | None, Path | None]:
@@ -118,11 +126,11 @@ def plan(run: Conversion, files: Sequence[SourceFile], stored: dict[str, FileSta
         if not more:
             break
         changed |= more
-    next_id = max((state.file_id for state in stored.values()), default=-1) + 1
+    run.next_id = max((state.file_id for state in stored.values()), default=-1) + 1
     run.gone = {stored[path].file_id for path in changed | removed}
     for path, file in present.items():
         if path in stored and path not in changed:
             run.unchanged[path] = replace(stored[path], file=file)
         else:
-            run.to_read.append((next_id, file))
-            next_id += 1
+            run.to_read.append((run.next_id, file))
+            run.next_id += 1
