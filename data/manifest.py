@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+import msgspec
 
 from data.errors import StoreError
 
 MANIFEST = "manifest.json"
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PartEntry(_Entry):
+class PartEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One part of the system metrics."""
 
     part: int
@@ -27,7 +23,7 @@ class PartEntry(_Entry):
     duplicate_files: tuple[int, ...]
 
 
-class NodeEntry(_Entry):
+class NodeEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One node, in natural order."""
 
     name: str
@@ -40,7 +36,7 @@ class NodeEntry(_Entry):
     gpus: int
 
 
-class Manifest(_Entry):
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything about a stored job but its rows."""
 
     schema_version: int
@@ -93,10 +89,10 @@ def level_file(factor: int) -> str:
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a stored version. Raises StoreError where it is damaged or of another schema."""
     try:
-        return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+        return msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
     except OSError as error:
         raise StoreError(f"The stored job in {folder.name} has no manifest.", "Convert the job again.") from error
-    except ValidationError as error:
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
         raise StoreError(
             f"The manifest in {folder.name} is damaged or was written by another version.", "Convert the job again."
         ) from error

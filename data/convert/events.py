@@ -110,20 +110,26 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def _write(folder: Path, events: pa.Table) -> EventTotals:
-    keys = ("start_ns", "node", "worker", "phase", "name", "duration_ns", "step", "process", "thread")
-    events = events.take(pc.sort_indices(events, sort_keys=[(key, "ascending") for key in keys]))
+    times = [events.column(name).to_numpy() for name in ("process", "step", "duration_ns", "start_ns")]
+    events = events.take(pa.array(np.lexsort(times)))
     write_table(events, folder / "events.parquet", integers=("start_ns",))
     is_step = pc.or_(
         pc.starts_with(events.column("phase"), STEP_PREFIX), pc.starts_with(events.column("name"), STEP_PREFIX)
     )
     steps = events.filter(is_step)
     in_lane = pc.starts_with(steps.column("phase"), STEP_PREFIX)
-    phases = pc.if_else(in_lane, steps.column("phase"), steps.column("name")).to_pylist()
-    pairs = list(zip(phases, steps.column("node").to_pylist(), strict=True))
-    groups = tuple(sorted(set(pairs), key=lambda pair: (_phase_order(pair[0]), natural_key(pair[1]), pair[1])))
-    number = {pair: at for at, pair in enumerate(groups)}
+    phase = pc.if_else(in_lane, steps.column("phase"), steps.column("name")).combine_chunks().dictionary_encode()
+    node = steps.column("node").combine_chunks().dictionary_encode()
+    pair = phase.indices.to_numpy().astype(np.int64) * len(node.dictionary) + node.indices.to_numpy()
+    present, at = np.unique(pair, return_inverse=True)
+    names = [
+        (phase.dictionary[one // len(node.dictionary)].as_py(), node.dictionary[one % len(node.dictionary)].as_py())
+        for one in present.tolist()
+    ]
+    order = sorted(range(len(names)), key=lambda i: (_phase_order(names[i][0]), natural_key(names[i][1]), names[i][1]))
+    groups = tuple(names[i] for i in order)
     table = pa.table(
-        [[number[pair] for pair in pairs]]
+        [np.argsort(order)[at].astype(np.int16) if len(at) else []]
         + [steps.column(name) for name in ("worker", "step", "start_ns", "duration_ns")],
         schema=schema.STEPS,
     )

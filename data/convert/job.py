@@ -6,9 +6,11 @@ Runs in the child process that `supervise` starts; everything it reads from the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
+import msgspec
 import numpy as np
 import pyarrow.parquet as pq
 
@@ -26,7 +28,7 @@ from data.errors import SourceError
 from data.manifest import MANIFEST, Manifest, NodeEntry, part_file
 from data.problem import Problem
 from data.readers import READERS
-from data.readers.sagemaker_system import Catalog
+from data.readers.sagemaker_system import Catalog, SystemRows
 from data.series import Metric, Series, sorted_series
 from data.sources import FileKind, SourceJob
 
@@ -66,13 +68,14 @@ def convert_job(
             plan(run, files, stored)
             manifest = _convert(run)
             check_space(root, free_space_floor_bytes)
-            write_bytes(manifest.model_dump_json().encode(), aside / MANIFEST)
+            write_bytes(msgspec.json.encode(manifest), aside / MANIFEST)
             publish(folder, version, aside)
             return manifest
 
 
 def _database(memory_limit_mb: int) -> duckdb.DuckDBPyConnection:
-    db = duckdb.connect(config={"threads": 2, "memory_limit": f"{memory_limit_mb}MB"})
+    # One thread: the next batch is read while a part is built, so a second core is busy anyway, and reading costs less.
+    db = duckdb.connect(config={"threads": 1, "memory_limit": f"{memory_limit_mb}MB"})
     db.execute("set preserve_insertion_order = false")
     db.execute("set autoinstall_known_extensions = false")
     db.execute("set autoload_known_extensions = false")
@@ -102,15 +105,22 @@ def _system(run: Conversion) -> SystemParts:
     system = SystemParts(run.folder, catalog, nominal, span)
     _take_over(run, system)
     order = batches(files, span)
-    for at, batch in enumerate(order):
-        rows, problems, counts = read_batch(run.db, batch, run.job.local_path, catalog)
-        system.add(rows)
-        del rows
-        run.problems += problems
-        run.rows_of |= counts
-        if at + 1 < len(order):
-            system.close(order[at + 1][0][1].stamp_ns)
-        run.step("metrics", [file for _, file in batch])
+    with ThreadPoolExecutor(1) as reader:
+
+        def read(at: int) -> Future[tuple[SystemRows, tuple[Problem, ...], dict[int, int]]]:
+            return reader.submit(read_batch, run.db, order[at], run.job.local_path, catalog)
+
+        ahead = read(0) if order else None
+        for at, batch in enumerate(order):
+            rows, problems, counts = ahead.result() if ahead else (SystemRows.empty(), (), {})
+            ahead = read(at + 1) if at + 1 < len(order) else None
+            system.add(rows)
+            del rows
+            run.problems += problems
+            run.rows_of |= counts
+            if at + 1 < len(order):
+                system.close(order[at + 1][0][1].stamp_ns)
+            run.step("metrics", [file for _, file in batch])
     system.finish()
     return system
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow.parquet as pq
+from msgspec.structs import replace
 
 from data import schema
 from data.convert import parts
@@ -24,7 +25,7 @@ from data.sources import SourceFile
 BATCH_BYTES = 256 << 20
 """A batch of files is at most this long (unless a single file is longer)."""
 
-_ROWS_A_PART = 4_000_000
+_ROWS_A_PART = 2_100_000
 _BYTES_A_ROW = 120
 _PENDING_ROWS = 8_000_000
 
@@ -153,9 +154,7 @@ class SystemParts:
             old = self.entries[part]
             self._write(part, change(self._stored(part)))
             new = self.entries[part]
-            self.entries[part] = new.model_copy(
-                update={"duplicates": old.duplicates, "duplicate_files": old.duplicate_files}
-            )
+            self.entries[part] = replace(new, duplicates=old.duplicates, duplicate_files=old.duplicate_files)
 
     def nodes(self) -> list[str]:
         """The nodes met so far, in natural order."""
@@ -177,7 +176,7 @@ class SystemParts:
             now = self.entries[part]
             files = tuple(sorted({*before.duplicate_files, *now.duplicate_files}))
             total = now.duplicates + before.duplicates
-            self.entries[part] = now.model_copy(update={"duplicates": total, "duplicate_files": files})
+            self.entries[part] = replace(now, duplicates=total, duplicate_files=files)
 
     def _stored(self, part: int) -> SystemRows:
         table = pq.read_table(self.folder / part_file(schema.Table.RAW, part))
