@@ -9,16 +9,17 @@ from dash import ClientsideFunction, Dash, Input, Output, State, html, no_update
 from dash.development.base_component import Component
 
 from app.conversion import ConversionStatus
+from app.conversion import State as Stage
 from app.page import job_id_of
 from app.pages import converting, jobs
 from app.services import services
 from components import notices
-from components.format import byte_size, plain
+from components.format import plain
 from components.shell import ShellId
 
 REFRESH_SECONDS: Final = 8.0
 """How long a refresh of the list may look for changed files."""
-SHOWN_CONVERSIONS: Final = 5
+SHOWN_CONVERSIONS: Final = 3
 
 
 def register(dash_app: Dash) -> None:
@@ -103,20 +104,21 @@ def _row(dash_app: Dash, status: ConversionStatus) -> Component:
     job = services(dash_app).store.job(status.job_id)
     name = plain(job.name) if job is not None else status.job_id
     figures = dict(converting.figures(status))
-    waiting = status.bytes_total <= 0
+    waiting = status.state is Stage.QUEUED
     return html.Div(
         [
             html.Span(name, className="name"),
-            notices.progress_bar(converting.percent(status), f"Converting {name}"),
-            html.Span("waiting" if waiting else f"{figures['Read']}", className="num"),
-            html.Span("" if waiting else f"{byte_size(_rate(status))}/s", className="num muted"),
+            notices.progress_bar(_percent(status), f"Converting {name}"),
+            html.Span("waiting" if waiting else figures["Read"], className="muted" if waiting else "num"),
+            html.Span("" if waiting else figures["Rate"], className="num muted"),
         ],
         className="progress-row",
     )
 
 
-def _rate(status: ConversionStatus) -> float:
-    return status.bytes_done / max(time.time() - status.started_s, 0.001)
+def _percent(status: ConversionStatus) -> float | None:
+    """One that waits has an empty bar, so that the moving ones are those at work."""
+    return 0.0 if status.state is Stage.QUEUED else converting.percent(status)
 
 
 def _more(count: int) -> list[Component]:

@@ -29,6 +29,7 @@ window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
   cells.JobStatus = function (props) {
     const job = props.data;
     if (!job) return null;
+    if (NOT_STORED[job.state] && job.status === 'Unknown') return missing(job, false);
     return h('span', { className: 'cell-status cell-soft ' + job.status_kind, title: job.status_detail },
       h('i', { 'aria-hidden': true }, job.status_sign), job.status);
   };
@@ -48,8 +49,9 @@ window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
     if (!job) return null;
     const value = job[props.text];
     if (value !== null && value !== undefined) return h('span', { className: 'cell-soft' }, value);
-    if (props.text === 'instances' || props.text === 'billed') return h('span', { className: 'cell-muted', title: 'not known: no training-job.json' }, '\u2013');
-    return missing(job, props.text === 'nodes_text' || props.text === 'gpus_text' || props.text === 'disk');
+    const facts = props.text === 'instances' || props.text === 'billed';
+    if (facts && !NOT_STORED[job.state]) return h('span', { className: 'cell-muted', title: 'not known: no training-job.json' }, '\u2013');
+    return missing(job, props.text !== 'duration' && props.text !== 'instances');
   };
 
   cells.JobTrend = function (props) {

@@ -12,7 +12,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from components.cards import Kpi, kpi_strip
-from components.format import byte_size, count, counted, duration, is_missing, plain, seconds, timestamp
+from components.format import MISSING, byte_size, count, counted, duration, is_missing, plain, seconds, timestamp
 from components.markup import attributes
 from components.shell import STATUS_WORDS
 from data.frames import JOB_LIST_COLUMNS, JobList, JobTotals
@@ -180,15 +180,23 @@ def sources_line(uris: list[str]) -> list[Component]:
 
 def totals_strip(totals: JobTotals) -> Component:
     """The figures above the table, over all jobs of all sources."""
+
+    def known(value: str) -> str:
+        return value if totals.stored else MISSING
+
     ratio = f"{totals.raw_bytes / totals.stored_bytes:.0f} times smaller" if totals.stored_bytes else "nothing stored"
-    pending = f"{count(totals.not_converted)} not converted" if totals.not_converted else "all converted"
-    unreadable = f"{count(totals.unreadable)} unreadable" if totals.unreadable else pending
+    open_points = [
+        f"{count(number)} {words}"
+        for number, words in ((totals.not_converted, "not converted"), (totals.unreadable, "unreadable"))
+        if number
+    ]
+    running = "data still arriving" if totals.in_progress else "none" if totals.stored else ""
     return kpi_strip(
         [
-            Kpi("Jobs", count(totals.jobs), note=pending),
-            Kpi("GPUs", count(totals.gpus), note="over all converted jobs"),
-            Kpi("In progress", count(totals.in_progress), note="data still arriving" if totals.in_progress else "none"),
-            Kpi("Raw data", byte_size(totals.raw_bytes), note=unreadable),
+            Kpi("Jobs", count(totals.jobs), note=" · ".join(open_points) or "all converted"),
+            Kpi("GPUs", known(count(totals.gpus)), note="of converted jobs"),
+            Kpi("In progress", known(count(totals.in_progress)), note=running or "of converted jobs"),
+            Kpi("Raw data", known(byte_size(totals.raw_bytes)), note="of converted jobs"),
             Kpi("In the store", byte_size(totals.stored_bytes), note=ratio),
         ]
     )

@@ -59,9 +59,9 @@ def progress(status: ConversionStatus | None) -> list[Component]:
     """How far the conversion is, in a bar and in figures; one that ended says how."""
     if status is not None and not status.state.active and status.state is not Stage.DONE:
         return _ended(status)
-    lead = "This job is being read for the first time. It opens by itself when that is done."
+    lead = "This job is being read. It opens by itself when that is done."
     if status is not None and status.state is Stage.QUEUED:
-        lead = "Waiting for other conversions; this job is read next and opens by itself."
+        lead = "Waiting to be read. This job opens by itself when that is done."
     cancel = html.Button("Cancel", id=Id.CANCEL, className="button", type="button")
     return [
         html.P(lead, className="lead"),
@@ -122,12 +122,14 @@ def register(dash_app: Dash, conversions: Conversions) -> None:
 
 
 def _ended(status: ConversionStatus) -> list[Component]:
+    lead = "This job could not be opened."
     if status.state is Stage.CANCELLED:
+        lead = "This job has not been read."
         words = notices.information("The conversion was cancelled; nothing was stored.")
     else:
         words = notices.failed(plain(status.message, 600) or "The conversion failed.", plain(status.hint, 600))
     return [
-        html.P("This job could not be opened.", className="lead"),
+        html.P(lead, className="lead"),
         words,
         html.Div(_retry_button(), className="actions"),
     ]

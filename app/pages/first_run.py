@@ -53,7 +53,7 @@ def _looked(looked: Sequence[tuple[str, str]]) -> list[Component]:
         html.Li([html.Code(plain(uri, 400)), html.Span(plain(reason, 400) or "holds no training job")])
         for uri, reason in looked
     ]
-    return [html.H2("Where was looked"), html.Ul(items, className="looked")]
+    return [html.H2("Where we looked"), html.Ul(items, className="looked")]
 
 
 def _command(command: str, words: str) -> html.Div:

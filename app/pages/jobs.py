@@ -201,6 +201,7 @@ def _register_totals(dash_app: Dash, fetch: Fetch) -> None:
         Output(Id.SOURCES, "children"),
         Output(Id.GRID, "style"),
         Output(Id.CONVERT_ALL, "hidden"),
+        Output(Id.CONVERT_ALL, "disabled"),
         Output(Id.CONVERT_LABEL, "children"),
         Input(Id.KPIS, "id"),
         Input(ShellId.REFRESHED, "data"),
@@ -208,5 +209,6 @@ def _register_totals(dash_app: Dash, fetch: Fetch) -> None:
     def update_totals(_page: str, _refreshed: int | None) -> tuple[Any, ...]:
         totals = fetch(queries.totals)
         words = "Convert all" if totals.not_converted < 2 else f"Convert all {count(totals.not_converted)}"
+        busy = bool(services(dash_app).conversions.active())
         sources = sources_line([source.uri for source in services(dash_app).store.sources])
-        return totals_strip(totals), sources, grid_style(totals.jobs), totals.not_converted == 0, words
+        return totals_strip(totals), sources, grid_style(totals.jobs), totals.not_converted == 0, busy, words

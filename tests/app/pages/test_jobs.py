@@ -12,7 +12,7 @@ from app.pages.jobs import DEFAULT_SORT, read_block, read_search, read_sort
 ROWS = "..jobs-grid.getRowsResponse...jobs-count.children.."
 TOTALS = (
     "..jobs-kpis.children...jobs-sources.children...jobs-grid.style"
-    "...jobs-convert-all.hidden...jobs-convert-label.children.."
+    "...jobs-convert-all.hidden...jobs-convert-all.disabled...jobs-convert-label.children.."
 )
 
 
