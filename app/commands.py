@@ -17,6 +17,7 @@ from app.settings import Settings
 from data.errors import InsightsError, SourceError, StoreError
 
 if TYPE_CHECKING:
+    from data.convert import Limits
     from data.convert.progress import Progress
     from data.sources import SourceJob
 
@@ -53,11 +54,10 @@ def convert(settings: Settings, as_json: bool) -> bool:
 
 def inspect(settings: Settings, as_json: bool) -> bool:
     """Print what was understood of the sources. True where at least something could be read."""
-    from data.convert import Limits
     from data.inspection import inspect as inspect_source
     from data.inspection import readable
 
-    limits = Limits(free_space_floor_bytes=settings.free_space_bytes)
+    limits = _limits(settings)
     jobs = [job for uri in settings.source for job in inspect_source(uri, settings.store, limits)["jobs"]]
     if as_json:
         _print_json({"jobs": jobs})
@@ -85,10 +85,19 @@ def _jobs(settings: Settings) -> list[SourceJob]:
 
 
 def _converting(settings: Settings) -> converter.Convert:
-    from data.convert import Limits
     from data.convert import convert as convert_job
 
-    return partial(convert_job, limits=Limits(free_space_floor_bytes=settings.free_space_bytes))
+    return partial(convert_job, limits=_limits(settings))
+
+
+def _limits(settings: Settings) -> Limits:
+    from data.convert import Limits
+
+    return Limits(
+        memory_mb=settings.convert_memory_bytes >> 20,
+        seconds=settings.convert_seconds,
+        free_space_floor_bytes=settings.free_space_bytes,
+    )
 
 
 def _converted(

@@ -209,7 +209,6 @@ class Conversions:
             "--queue",
             "--store",
             str(self.store_root),
-            *self.sources,
         ]
         path = os.pathsep.join(filter(None, [str(PROJECT_ROOT), os.environ.get("PYTHONPATH", "")]))
         with open(self.folder / "converter.log", "wb") as log:

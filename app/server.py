@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from dash import Dash
@@ -40,7 +41,7 @@ def create_app(settings: Settings) -> Dash:
     callbacks.register(dash_app)
     for page in PAGES:
         page.register(dash_app, fetch)
-    health.register(dash_app.server, settings.prefix, store.ready)
+    health.register(dash_app.server, settings.prefix, partial(store.ready, settings.free_space_bytes))
     requests.guard(dash_app)
     _compress(dash_app)
     _protect(dash_app, settings, store)

@@ -53,6 +53,8 @@ class Settings(BaseSettings):
     query_seconds: float = Field(5.0, gt=0, description="Time limit of a query.")
     row_cap: int = Field(3_000_000, ge=1, description="Most rows a query may return.")
     free_space_bytes: int = Field(256 * MIB, ge=0, description="Disk space that conversions leave free.")
+    convert_memory_bytes: int = Field(3072 * MIB, ge=512 * MIB, description="Memory that a conversion may use.")
+    convert_seconds: int = Field(6 * 3600, ge=1, description="Time that the conversion of one job may take.")
     body_bytes: int = Field(2 * MIB, ge=1024, description="Largest request body.")
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Least level that is logged.")
 

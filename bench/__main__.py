@@ -1,4 +1,4 @@
-"""`make bench`: measures, prints tables of ratios with their goals, and writes the figures with machine and versions."""
+"""`make bench`: measures, prints tables of ratios with their goals, and writes the figures to a file."""
 
 from __future__ import annotations
 

@@ -85,7 +85,9 @@ class JobHeader:
     intervals_ns: tuple[int, ...]  # the distinct ones seen, ascending
     gpus: int
     cpus: int
-    step_count: int
+    step_count: int  # over all processes
+    step_numbers: int  # distinct steps: one that several processes took counts once
+    step_processes: int  # node and worker pairs that recorded steps
     phases: tuple[str, ...]  # step phases, e.g. ("Step:ModeKeys.TRAIN", "Step:ModeKeys.EVAL")
     data_end_ns: int  # the newest record
     converted_ns: int  # when the store was written
@@ -131,6 +133,16 @@ class HeatmapRow:
 
 
 @dataclass(frozen=True)
+class Peak:
+    """The highest value of a metric in a window."""
+
+    node: str
+    device: str
+    time_ns: int
+    value: float
+
+
+@dataclass(frozen=True)
 class Heatmap:
     """Utilisation of every device over time, binned; grain: one cell per device and bin.
 
@@ -147,16 +159,7 @@ class Heatmap:
     node_gpu_mean: dict[str, float]  # exact means over the window, NaN where the node has none
     node_cpu_mean: dict[str, float]
     clamped: int  # cells whose value lay outside 0..100 and was clamped for drawing
-
-
-@dataclass(frozen=True)
-class Peak:
-    """The highest value of a metric in a window."""
-
-    node: str
-    device: str
-    time_ns: int
-    value: float
+    peak: Peak | None  # the highest sample of the window
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,8 @@ class OverTime:
     """A metric over time as lines; grain: one value per group and bin.
 
     `mean`, `minimum` and `maximum` are float32 [groups, bins], NaN where nothing was measured. With groups of several
-    devices, mean is over their samples and minimum / maximum their extremes. Throughputs are summed over the group.
+    devices, mean is over their samples and minimum / maximum their extremes. Rates are summed over the group: all
+    three are then the sum of the mean rates, unknown where a part is.
     """
 
     metric: str  # cpu | gpu | gpu_memory | memory | network | io_wait | iops | throughput

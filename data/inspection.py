@@ -90,7 +90,7 @@ def _unreadable(job: SourceJob, error: InsightsError) -> dict[str, Any]:
 def _outcome(stored: StoredJob, problems: list[dict[str, Any]]) -> str:
     if not stored.manifest.system_rows and not stored.manifest.events:
         return "error"
-    if any(one["lost_rows"] for one in problems):
+    if any(one["lost_rows"] or one["severity"] == "error" for one in problems):
         return "partial"
     return "ok_with_warnings" if any(one["severity"] != "note" for one in problems) else "ok"
 

@@ -57,6 +57,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     system_end_ns: int
     events: int
     steps: int
+    step_numbers: int  # distinct pairs of phase and step number
+    step_processes: int  # distinct pairs of node and worker with steps
     step_phases: tuple[str, ...]
     step_groups: tuple[tuple[str, str], ...]  # (phase, node), training first, nodes in natural order
     loop_start_ns: int | None  # start of step 0 in training, of the earliest step where that was not recorded

@@ -198,11 +198,16 @@ class Store:
             self._opened.pop(job_id, None)
             shutil.rmtree(folder, ignore_errors=True)
 
-    def ready(self) -> list[str]:
-        """Why the store cannot serve, in words; empty where it can."""
-        if not os.access(self.root / "jobs", os.R_OK | os.X_OK):
+    def ready(self, free_space_floor_bytes: int = 0) -> list[str]:
+        """Why the store cannot serve or take conversions, in words; empty where it can."""
+        jobs = self.root / "jobs"
+        if not os.access(jobs, os.R_OK | os.X_OK):
             return ["The store cannot be read."]
-        return []
+        reasons = [] if os.access(jobs, os.W_OK) else ["The store cannot be written: nothing is converted."]
+        free = shutil.disk_usage(jobs).free
+        if free < free_space_floor_bytes:
+            reasons.append(f"Only {free // 10**6} MB are free where the store is: nothing is converted.")
+        return reasons
 
     def fetch(self, query: Callable[Concatenate[Database, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs a query. Raises InsightsError; a version replaced while it was read is read again."""

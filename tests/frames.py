@@ -59,6 +59,8 @@ def job_header(**changes: Any) -> JobHeader:
         gpus=12,
         cpus=96,
         step_count=188,
+        step_numbers=188,
+        step_processes=1,
         phases=("Step:ModeKeys.TRAIN",),
         data_end_ns=END_NS,
         converted_ns=END_NS + 3600 * S,
@@ -198,6 +200,7 @@ def heatmap(
         metric="utilization", rows=rows, start_ns=START_NS, bin_ns=S, maximum=maximum, mean=mean, samples_per_bin=2.0,
         node_gpu_mean={node: 3.8 if gpus else float("nan") for node in nodes},
         node_cpu_mean=dict.fromkeys(nodes, 18.3), clamped=0,
+        peak=Peak(nodes[0], "gpu0", START_NS + 60 * S, 98.0) if nodes else None,
     )  # fmt: skip
     return replace(frame, **changes)
 

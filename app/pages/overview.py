@@ -168,7 +168,11 @@ def _step_kpi(fetch: Fetch, whole: Selection) -> Kpi:
     if value.count(" ") == 1 and value[-1] == "s" and value[:1].isdigit() and "m " not in value:
         value, size = value.split(" ")
         unit = f"{size} median"
-    note = f"p95 {text.duration(frame.p95_ns)} · {text.counted(frame.steps, 'step')}"
+    header = fetch(jobs.header, whole)
+    many = text.counted(header.step_numbers, "step")
+    if header.step_processes > 1:
+        many += f" in {header.step_processes} processes"
+    note = f"p95 {text.duration(frame.p95_ns)} · {many}"
     return Kpi("Step time", value, unit, note, "steps")
 
 

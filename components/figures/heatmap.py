@@ -213,14 +213,11 @@ def _caption(frame: Heatmap, view: View) -> str:
     measured = frame.maximum != NO_DATA
     if not measured.any():
         return "Nothing was measured in this window."
-    values = np.where(measured, frame.maximum, 0)
-    row, column = np.unravel_index(int(values.argmax()), values.shape)
-    where = frame.rows[int(row)]
-    parts = [
-        f"The {WORDS[frame.metric][1]} device reached {int(values[row, column])} %, first "
-        f"{text.plain(where.node, 60)} {text.plain(where.device, 60)} at "
-        f"{view.clock(frame.start_ns + int(column) * frame.bin_ns)}."
-    ]
+    parts = []
+    if frame.peak is not None:
+        where = f"{text.plain(frame.peak.node, 60)} {text.plain(frame.peak.device, 60)}"
+        reached = f"{text.percent(frame.peak.value)}, first {where} at {view.clock(frame.peak.time_ns)}"
+        parts.append(f"The {WORDS[frame.metric][1]} device reached {reached}.")
     if frame.clamped:
         parts.append(f"{text.counted(frame.clamped, 'cell')} outside 0 to 100 drawn at the edge of the scale.")
     return " ".join(parts)

@@ -18,6 +18,8 @@ def resolution(frame: OverTime) -> str:
     width = text.duration(frame.bin_ns)
     if frame.samples_per_bin <= 1:
         return f"every sample, {width} apart"
+    if frame.unit != "%":
+        return f"one point per {width}, mean rate"
     return f"one point per {width}, exact extremes"
 
 
@@ -69,9 +71,13 @@ def caption(frame: OverTime, view: View) -> str:
     """The highest value with its place and time."""
     if not np.isfinite(frame.mean).any():
         return "Nothing was measured in this window."
-    if frame.peak is not None:
+    if frame.peak is not None and frame.unit == "%":
         where = plain_name((frame.peak.node, frame.peak.device))
         return f"Highest {value_words(frame, frame.peak.value)} on {where} at {view.clock(frame.peak.time_ns)}."
+    if frame.peak is not None:
+        what = f"{value_words(frame, frame.peak.value)} {text.plain(frame.peak.device, 20)}".strip()
+        where = text.plain(frame.peak.node, 60)
+        return f"Highest sample of one node: {what} on {where} at {view.clock(frame.peak.time_ns)}."
     exact = frame.unit == "%" or frame.samples_per_bin <= 1
     values = frame.maximum if exact else frame.mean
     group, column = np.unravel_index(int(np.nanargmax(values)), values.shape)

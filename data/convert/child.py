@@ -39,7 +39,7 @@ def main() -> int:
         _say(
             {
                 "error": "The job needs more memory than a conversion may use.",
-                "hint": "Raise INSIGHTS_CONVERT_MEMORY_MB.",
+                "hint": "Raise INSIGHTS_CONVERT_MEMORY_BYTES.",
                 "kind": "StoreError",
             }
         )

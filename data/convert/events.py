@@ -35,6 +35,8 @@ class EventTotals:
 
     events: int = 0
     steps: int = 0
+    step_numbers: int = 0
+    step_processes: int = 0
     step_phases: tuple[str, ...] = ()
     step_groups: tuple[tuple[str, str], ...] = ()
     loop: tuple[int, int, int] | None = None  # start, end and number of the first step
@@ -139,12 +141,20 @@ def _write(folder: Path, events: pa.Table) -> EventTotals:
     return EventTotals(
         events=len(events),
         steps=len(table),
+        step_numbers=_distinct(phase.indices, table.column("step")) if len(table) else 0,
+        step_processes=len(steps.group_by(["node", "worker"]).aggregate([])),
         step_phases=tuple(dict.fromkeys(phase for phase, _ in groups)),
         step_groups=groups,
         loop=_loop(table, groups),
         start_ns=pc.min(events.column("start_ns")).as_py(),
         end_ns=pc.max(ends).as_py(),
     )
+
+
+def _distinct(phase: pa.Array, step: pa.ChunkedArray) -> int:
+    """How many different steps there are: phase and number, whichever process took them."""
+    pairs = np.stack([phase.to_numpy().astype(np.int64), step.to_numpy()])
+    return int(np.unique(pairs, axis=1).shape[1])
 
 
 def _loop(steps: pa.Table, groups: Sequence[tuple[str, str]]) -> tuple[int, int, int] | None:

@@ -73,6 +73,8 @@ def finish(
         system_end_ns=system_end,
         events=events.events,
         steps=events.steps,
+        step_numbers=events.step_numbers,
+        step_processes=events.step_processes,
         step_phases=events.step_phases,
         step_groups=events.step_groups,
         loop_start_ns=events.loop[0] if events.loop else None,

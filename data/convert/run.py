@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from data import schema
 from data.convert.progress import Progress, Report
 from data.convert.system import FileWithId
-from data.convert.versions import current_version
+from data.convert.versions import current_version, quarantine
 from data.errors import StoreError
 from data.manifest import Manifest, is_complete, read_manifest
 from data.problem import Problem
@@ -76,10 +76,13 @@ def previous_version(folder: Path) -> tuple[Manifest | None, Path | None]:
         return None, None
     try:
         manifest = read_manifest(folder / name)
-        usable = manifest.schema_version == schema.SCHEMA_VERSION and is_complete(folder / name, manifest)
+        whole = is_complete(folder / name, manifest)
     except (StoreError, OSError):
+        whole = False
+    if not whole:
+        quarantine(folder, name)
         return None, None
-    return (manifest, folder / name) if usable else (None, None)
+    return (manifest, folder / name) if manifest.schema_version == schema.SCHEMA_VERSION else (None, None)
 
 
 def stored_files(folder: Path) -> dict[str, FileState]:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -76,9 +77,12 @@ def _follow(
     answer: dict[str, str] | None = None
     if child.stdin is None or child.stdout is None:
         return None
-    child.stdin.write(order)
-    child.stdin.close()
+    with suppress(BrokenPipeError):  # it has ended already: why, its exit status tells
+        child.stdin.write(order)
+        child.stdin.close()
     for line in child.stdout:
+        if not line.endswith("\n"):  # it was killed while it wrote
+            break
         message = json.loads(line)
         if "progress" in message:
             report(Progress(**message["progress"]))

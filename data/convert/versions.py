@@ -4,6 +4,7 @@
 <store>/jobs/<job id>/<version>/       its manifest and tables
 <store>/jobs/<job id>/writing-*/       a conversion under way; a left one is swept by the next conversion
 <store>/jobs/<job id>/lock             held by the one process that writes
+<store>/quarantine/                    versions that turned out damaged
 """
 
 from __future__ import annotations
@@ -84,6 +85,14 @@ def publish(folder: Path, version: str, aside: Path) -> None:
             shutil.rmtree(old, ignore_errors=True)
 
 
+def quarantine(folder: Path, version: str) -> None:
+    """Puts a damaged version aside, under `<store>/quarantine`, for whoever wants to know what happened to it."""
+    aside = folder.parents[1] / "quarantine"
+    aside.mkdir(exist_ok=True, mode=0o700)
+    (folder / version).rename(aside / f"{folder.name}-{version}")
+    (folder / CURRENT).unlink(missing_ok=True)
+
+
 def take_over(old: Path, new: Path) -> None:
     """The same file in a new version, without a copy where the file system can link."""
     try:
@@ -98,5 +107,5 @@ def check_space(root: Path, floor_bytes: int) -> None:
     if free < floor_bytes:
         raise StoreError(
             f"Only {free // 10**6} MB are free where the store is; nothing is written below {floor_bytes // 10**6} MB.",
-            "Free some space, remove jobs from the store, or lower the floor (INSIGHTS_FREE_SPACE_FLOOR_MB).",
+            "Free some space, remove jobs from the store, or lower the floor (INSIGHTS_FREE_SPACE_BYTES).",
         )

@@ -31,6 +31,22 @@ class Resolution:
     def samples_per_column(self) -> float:
         return self.column_ns / self.interval_ns
 
+    @property
+    def fine(self) -> bool:
+        """Whether columns are so short that a sample which comes a little early or late leaves one empty."""
+        return self.column_ns < 1.5 * self.interval_ns
+
+    @property
+    def margin(self) -> int:
+        """Columns read beyond either end: what lies there fills fine columns at the edge."""
+        return 3 * -(-self.interval_ns // self.column_ns) if self.fine else 0
+
+    @property
+    def read_window(self) -> Window:
+        """What is read: whole columns, also where the window begins or ends inside one."""
+        beyond = self.margin * self.column_ns
+        return Window(self.start_ns - beyond, self.start_ns + self.columns * self.column_ns + beyond)
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -80,16 +96,13 @@ def resolution(stored: StoredJob, window: Window, nodes: tuple[str, ...], series
     return Resolution(factor, start_ns, column_ns, int(columns), longest)
 
 
-def grid(db: Database, stored: StoredJob, at: Resolution, window: Window, row_of: NDArray[np.int64], rows: int) -> Grid:
-    """The series' statistics on a grid; `row_of` gives for each series id its row, or -1.
-
-    Whole bins of the level are counted where the window cuts one.
-    """
+def grid(db: Database, stored: StoredJob, at: Resolution, row_of: NDArray[np.int64], rows: int) -> Grid:
+    """The series' statistics on a grid; `row_of` gives for each series id its row, or -1."""
     wanted = np.flatnonzero(row_of >= 0)
     if not len(wanted):
         empty = np.full((rows, at.columns), np.nan)
         return Grid(empty, empty, empty, np.zeros((rows, at.columns), np.int64))
-    found = _level(db, stored, at, window, wanted)
+    found = _level(db, stored, at, wanted)
     return cells(
         at, rows, row_of[found["sid"]], found["time_ns"], found["min"], found["max"], found["sum"], found["count"]
     )
@@ -106,10 +119,11 @@ def cells(
     count: NDArray[np.float64],
 ) -> Grid:
     """Values with their rows (-1 for none) and times as a grid."""
-    column = (time_ns - at.start_ns) // at.column_ns
-    keep = (row >= 0) & (column >= 0) & (column < at.columns)
-    cell = row[keep] * at.columns + column[keep]
-    size, shape = rows * at.columns, (rows, at.columns)
+    columns = at.columns + 2 * at.margin
+    column = (time_ns - at.start_ns) // at.column_ns + at.margin
+    keep = (row >= 0) & (column >= 0) & (column < columns)
+    cell = row[keep] * columns + column[keep]
+    size, shape = rows * columns, (rows, columns)
     many = np.bincount(cell, weights=count[keep], minlength=size).astype(np.int64)
     sums: NDArray[np.float64] = np.bincount(cell, weights=total[keep], minlength=size).astype(np.float64)
     low, high = np.full(size, np.inf), np.full(size, -np.inf)
@@ -118,7 +132,7 @@ def cells(
     for values in (low, high, sums):
         values[many == 0] = np.nan
     made = Grid(low.reshape(shape), high.reshape(shape), sums.reshape(shape), many.reshape(shape))
-    return _bridged(made) if at.column_ns < 1.5 * at.interval_ns else made
+    return _inner(_bridged(made), at) if at.fine else made
 
 
 MAX_RUNS = 16
@@ -155,9 +169,8 @@ def _of_runs(select: str, sids: NDArray[np.int64]) -> str:
     )
 
 
-def _level(
-    db: Database, stored: StoredJob, at: Resolution, window: Window, sids: NDArray[np.int64]
-) -> dict[str, NDArray[Any]]:
+def _level(db: Database, stored: StoredJob, at: Resolution, sids: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    window = at.read_window
     if at.factor == 1:
         found = raw_rows(db, stored, window, sids)
         value = found["value"]
@@ -168,10 +181,17 @@ def _level(
         files = [str(stored.folder / level_file(at.factor))]
     select = (
         "select sid, bin_ns as time_ns, min, max, sum, count from read_parquet($files)"
-        " where bin_ns > $start and bin_ns < $end"
+        " where bin_ns >= $start and bin_ns < $end"
     )
-    start = window.start_ns - at.interval_ns * at.factor
-    return db.columns(_of_runs(select, sids), files=files, start=start, end=window.end_ns)
+    if not files:
+        return {name: np.empty(0, np.int64) for name in ("sid", "time_ns", "min", "max", "sum", "count")}
+    return db.columns(_of_runs(select, sids), files=files, start=window.start_ns, end=window.end_ns)
+
+
+def _inner(made: Grid, at: Resolution) -> Grid:
+    """Without the margins."""
+    inside = slice(at.margin, at.margin + at.columns)
+    return Grid(made.minimum[:, inside], made.maximum[:, inside], made.total[:, inside], made.count[:, inside])
 
 
 def _bridged(made: Grid) -> Grid:

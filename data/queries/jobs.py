@@ -85,6 +85,8 @@ def header(db: Database, selection: Selection) -> JobHeader:
         gpus=sum(node.gpus for node in manifest.nodes),
         cpus=sum(node.cpus for node in manifest.nodes),
         step_count=manifest.steps,
+        step_numbers=manifest.step_numbers,
+        step_processes=manifest.step_processes,
         phases=manifest.step_phases,
         data_end_ns=manifest.end_ns,
         converted_ns=manifest.converted_ns,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
@@ -84,7 +85,7 @@ def heatmap(db: Database, selection: Selection, metric: HeatmapMetric, width_px:
     series = _series(stored, nodes, _HEATMAP_METRICS[metric])
     rows, row_of = _heatmap_rows(stored, series, nodes)
     at = resolution(stored, window, nodes, len(series), width_px)
-    made = grid(db, stored, at, window, row_of, len(rows))
+    made = grid(db, stored, at, row_of, len(rows))
     gpu_means, cpu_means = _node_means(db, stored, nodes, selection.window)
     with np.errstate(invalid="ignore"):
         clamped = int(np.sum((made.maximum > 100) | (made.minimum < 0)))
@@ -99,6 +100,7 @@ def heatmap(db: Database, selection: Selection, metric: HeatmapMetric, width_px:
         node_gpu_mean=gpu_means,
         node_cpu_mean=cpu_means,
         clamped=clamped,
+        peak=_peak(db, stored, series["sid"], series["device"], at, made, window),
     )
 
 
@@ -115,10 +117,12 @@ def over_time(db: Database, selection: Selection, metric: LineMetric, by: Groupi
     at = resolution(stored, window, nodes, len(series), width_px)
     total_rows = np.full(len(stored.series()), -1)
     total_rows[series["sid"].to_numpy()] = np.arange(len(series))
-    made = grid(db, stored, at, window, total_rows, len(series))
+    made = grid(db, stored, at, total_rows, len(series))
     owner = np.array([position[key] for key in keys])
-    summed = unit != "%"
-    mean, low, high = _merged(made, owner, len(groups), summed)
+    if unit == "%":
+        mean, low, high = _merged(made, owner, len(groups))
+    else:
+        mean, low, high = _summed(made, owner, len(groups), _alive(stored, series, at))
     return OverTime(
         metric=metric,
         unit=unit,
@@ -130,7 +134,7 @@ def over_time(db: Database, selection: Selection, metric: LineMetric, by: Groupi
         maximum=high,
         samples_per_bin=at.samples_per_column,
         devices=len(series),
-        peak=_peak(db, stored, series, at, made, window) if metric in _CODES else None,
+        peak=_peak(db, stored, series["sid"], labels, at, made, window),
     )
 
 
@@ -287,8 +291,8 @@ def _from_ticks(
         f" {metric}_count as many from read_parquet($files)"
         f" where tick_ns >= $start and tick_ns < $end and {metric}_count > 0",
         files=[stored.file("ticks.parquet", _NO_SYSTEM)],
-        start=window.start_ns,
-        end=window.end_ns,
+        start=at.read_window.start_ns,
+        end=at.read_window.end_ns,
     )
     group_of = np.full(len(stored.manifest.nodes), -1)
     groups = tuple((node, "") for node in nodes) if by == "node" else (("", ""),)
@@ -316,7 +320,7 @@ def _from_ticks(
         maximum=made.maximum.astype(np.float32),
         samples_per_bin=at.samples_per_column,
         devices=len(series),
-        peak=_peak(db, stored, series, at, made, window),
+        peak=_peak(db, stored, series["sid"], series["device"], at, made, window),
     )
 
 
@@ -359,9 +363,9 @@ def _group(node: str, label: str, by: Grouping, metric: str) -> tuple[str, str]:
 
 
 def _merged(
-    made: Grid, owner: NDArray[np.int64], groups: int, summed: bool
+    made: Grid, owner: NDArray[np.int64], groups: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """The series of each group as one: percentages averaged over samples, rates summed over series."""
+    """Percentages of each group's series as one: the mean over all samples, the lowest and the highest."""
     shape = (groups, made.count.shape[1])
     if groups == len(owner):
         return made.mean.astype(np.float32), made.minimum.astype(np.float32), made.maximum.astype(np.float32)
@@ -370,32 +374,73 @@ def _merged(
         mine = owner == group
         count = made.count[mine]
         some = count.any(axis=0)
-        if summed:
-            mean[group, some] = np.nansum(made.mean[mine][:, some], axis=0)
-            low[group, some] = np.nansum(made.minimum[mine][:, some], axis=0)
-            high[group, some] = np.nansum(made.maximum[mine][:, some], axis=0)
-        else:
-            mean[group, some] = np.nansum(made.total[mine][:, some], axis=0) / count[:, some].sum(axis=0)
-            low[group, some] = np.nanmin(made.minimum[mine][:, some], axis=0)
-            high[group, some] = np.nanmax(made.maximum[mine][:, some], axis=0)
+        mean[group, some] = np.nansum(made.total[mine][:, some], axis=0) / count[:, some].sum(axis=0)
+        low[group, some] = np.nanmin(made.minimum[mine][:, some], axis=0)
+        high[group, some] = np.nanmax(made.maximum[mine][:, some], axis=0)
     return mean.astype(np.float32), low.astype(np.float32), high.astype(np.float32)
 
 
+def _summed(
+    made: Grid, owner: NDArray[np.int64], groups: int, alive: NDArray[np.bool_]
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Rates of each group's series added up, column by column.
+
+    Where a series that is `alive` (its node had begun and not yet ended) has no value, the sum is unknown, not less.
+    Lowest and highest are those of the samples for a single series; for a sum they are the sum itself, since the
+    extremes of its parts need not fall together.
+    """
+    if groups == len(owner):
+        return made.mean.astype(np.float32), made.minimum.astype(np.float32), made.maximum.astype(np.float32)
+    present = made.count > 0
+    total = np.full((groups, made.count.shape[1]), np.nan)
+    for group in range(groups):
+        mine = owner == group
+        known = present[mine].any(axis=0) & ~(alive[mine] & ~present[mine]).any(axis=0)
+        total[group, known] = np.nansum(made.mean[mine][:, known], axis=0)
+    found = total.astype(np.float32)
+    return found, found, found
+
+
+def _alive(stored: StoredJob, series: pd.DataFrame, at: Resolution) -> NDArray[np.bool_]:
+    """Per series and column, whether the column lies whole between the first and the last record of its node."""
+    span = {node.name: (node.start_ns, node.end_ns) for node in stored.manifest.nodes}
+    starts, ends = (np.array([span[node][side] for node in series["node"]])[:, None] for side in (0, 1))
+    left = at.start_ns + np.arange(at.columns) * at.column_ns
+    alive: NDArray[np.bool_] = (left >= starts) & (left + at.column_ns <= ends)
+    return alive
+
+
 def _peak(
-    db: Database, stored: StoredJob, series: pd.DataFrame, at: Resolution, made: Grid, window: Window
+    db: Database,
+    stored: StoredJob,
+    sids: Iterable[int],
+    labels: Iterable[str],
+    at: Resolution,
+    made: Grid,
+    window: Window,
 ) -> Peak | None:
-    """The highest sample of the window, the earliest of equals: looked up in the column with the highest maximum."""
-    if not (made.count > 0).any():
+    """The highest sample of the window and the earliest of equals, whatever the resolution.
+
+    Looked for in the columns with the highest maxima; those at the edges may owe theirs to a sample outside.
+    """
+    device = dict(zip(sids, labels, strict=True))
+    ids = np.array(sorted(device), np.int64)
+    highest = np.where(made.count > 0, made.maximum, -np.inf).max(axis=0, initial=-np.inf)
+    best: tuple[float, int, int] | None = None
+    for column in np.argsort(-highest, kind="stable").tolist():
+        if not np.isfinite(highest[column]) or (best is not None and best[0] >= highest[column]):
+            break
+        start = at.start_ns + column * at.column_ns
+        around = (max(start, window.start_ns), min(start + at.column_ns + schema.TICK_TOLERANCE_NS, window.end_ns))
+        if around[0] >= around[1]:
+            continue
+        found = raw_rows(db, stored, Window(*around), ids)
+        wanted = np.flatnonzero(np.isin(found["sid"], ids))
+        if len(wanted):
+            one = wanted[np.lexsort((found["sid"][wanted], found["time_ns"][wanted], -found["value"][wanted]))[0]]
+            candidate = float(found["value"][one]), int(found["time_ns"][one]), int(found["sid"][one])
+            best = candidate if best is None or candidate[0] > best[0] else best
+    if best is None:
         return None
-    by_column = np.nanmax(np.where(made.count > 0, made.maximum, -np.inf), axis=0)
-    column = int(np.argmax(by_column))
-    start = at.start_ns + column * at.column_ns - at.column_ns
-    around = Window(max(start, window.start_ns), min(start + 3 * at.column_ns, window.end_ns))
-    found = raw_rows(db, stored, around, series["sid"].to_numpy(np.int64))
-    wanted = np.isin(found["sid"], series["sid"].to_numpy())
-    sid, time_ns, value = found["sid"][wanted], found["time_ns"][wanted], found["value"][wanted]
-    if not len(value):
-        return None
-    best = np.lexsort((sid, time_ns, -value))[0]
-    owner = stored.series().iloc[int(sid[best])]
-    return Peak(str(owner["node"]), str(owner["device"]), int(time_ns[best]), float(value[best]))
+    value, time_ns, sid = best
+    return Peak(str(stored.series()["node"].iloc[sid]), str(device[sid]), time_ns, value)

@@ -211,7 +211,7 @@ def _careful(file: SourceFile, path: str, at: int, catalog: Catalog) -> tuple[Sy
                     times.append(time_us)
                     values.append(value)
     except OSError as error:
-        faults.add(None, f"cannot be read: {error.strerror}", 0)
+        faults.add(None, f"cannot be read: {error.strerror}", 0, "error")
     rows = SystemRows(
         np.array(sids, np.int32), np.array(times, np.int64), np.array(values), np.full(len(sids), at, np.int32)
     )

@@ -71,6 +71,7 @@ RESULTS = {
         {"algo-1": math.nan},
         {"algo-1": 12.25},
         3,
+        PEAK,
     ),
     "over time": frames.OverTime(
         "cpu", "%", (("algo-1", ""),), 1, 2, *(np.array([[1, np.nan]], dtype=np.float32),) * 3, 1.0, 32, PEAK

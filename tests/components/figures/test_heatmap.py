@@ -5,7 +5,7 @@ import pytest
 
 from components.figures import heatmap, rows
 from components.figures.axes import View
-from data.frames import NO_DATA
+from data.frames import NO_DATA, Peak
 from data.selection import Window
 from tests import frames
 from tests.components.figures.plot import VIEW, WHOLE, assert_house_rules, everything
@@ -87,13 +87,14 @@ def test_the_note_says_what_a_column_is():
     assert memory.note.startswith("GPU memory in use")
 
 
-def test_the_caption_names_the_highest_cell():
+def test_the_caption_names_the_highest_sample():
     quiet = np.full((36, 503), 3, np.uint8)
     quiet[7, 60] = 91
-    frame = frames.heatmap(nodes=("a<b>",), maximum=quiet, mean=quiet, clamped=2)
+    peak = Peak("a<b>", "cpu3", frames.START_NS + 60 * frames.S, 90.75)
+    frame = frames.heatmap(nodes=("a<b>",), maximum=quiet, mean=quiet, clamped=2, peak=peak)
     caption = heatmap.utilization_heatmap(frame, VIEW).caption
     assert caption == (
-        "The busiest device reached 91 %, first a<b> cpu3 at 22:40:20. 2 cells outside 0 to 100 drawn at the edge of "
+        "The busiest device reached 90.8 %, first a<b> cpu3 at 22:40:20. 2 cells outside 0 to 100 drawn at the edge of "
         "the scale."
     )
     nothing = frames.heatmap(nodes=("a",), maximum=np.full((36, 503), NO_DATA, np.uint8))
