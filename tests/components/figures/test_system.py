@@ -5,6 +5,7 @@ import pytest
 
 from components.figures import system
 from components.figures.axes import View
+from data.frames import Peak
 from data.selection import Window
 from tests import frames
 from tests.components.figures.plot import VIEW, WHOLE, assert_house_rules, everything, named, numbers
@@ -103,9 +104,17 @@ def test_throughput_in_one_unit_with_directions():
     assert numbers(received.y)[0] == pytest.approx(100)  # 10 x 1e7 bytes/s
     assert sent.line.dash == "dot"
     assert "MB/s" in received.hovertemplate
-    assert words(view) == "MB/s · sum of 3 nodes · one point per 2 s, exact extremes"
+    assert words(view) == "MB/s · sum of 3 nodes · one point per 2 s, mean rate"
     assert legend(view) == ["received", "sent"]
     assert view.caption == "Highest 150 MB/s sent at 22:39:20, averaged over 2 s."
+
+
+def test_the_highest_rate_is_a_sample_of_one_node():
+    """Its value must not depend on how wide the chart is, and samples of different nodes are not taken together."""
+    peak = Peak("algo-2", "sent", frames.START_NS + 30 * frames.S, 2.5e8)
+    frame = frames.over_time("network", [("", "received"), ("", "sent")], peak=peak)
+    caption = system.throughput_over_time(frame, VIEW, nodes=3).caption
+    assert caption == "Highest sample of one node: 250 MB/s sent on algo-2 at 22:39:50."
 
 
 def test_operations_have_no_byte_unit():
