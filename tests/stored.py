@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -48,7 +49,7 @@ class Stored:
     source: Path
     folder: Path
 
-    @property
+    @cached_property
     def manifest(self) -> Manifest:
         return read_manifest(self.folder)
 
@@ -56,7 +57,7 @@ class Stored:
     def job_id(self) -> str:
         return self.manifest.job_id
 
-    @property
+    @cached_property
     def nodes(self) -> list[str]:
         return [node.name for node in self.manifest.nodes]
 

@@ -1,0 +1,261 @@
+"""Whatever ends a conversion early, the store holds what it held before, or all of the new, and goes on from there."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from data.convert import DEFAULT_LIMITS, Limits, Progress
+from data.convert import convert as convert_in_child
+from data.convert.versions import CURRENT, check_space, job_folder, writing
+from data.errors import InsightsError, SourceError, StoreError
+from data.manifest import MANIFEST
+from data.sources import SourceJob
+from tests import oracle, trees
+from tests.conftest import ROOT
+from tests.stored import convert, only_job, stored_now
+
+KILLS = 10
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """One node for 100 seconds, and some steps."""
+    job = tmp_path / "source" / "job"
+    trees.write(job, trees.metrics_files(trees.machine(ticks=200)))
+    steps = [trees.StepRecord(at, trees.START_US + at * 10**6, 900_000) for at in range(40)]
+    trees.write(job, trees.step_files(steps))
+    return job
+
+
+def change(source: Path, number: int) -> list[oracle.Row]:
+    """Adds another minute, and changes a file; the rows as they are now."""
+    start = trees.START_US + (number + 3) * trees.MINUTE_US
+    trees.write(source, trees.metrics_files(trees.machine(start_us=start, ticks=20)))
+    return rows_of(source)
+
+
+def rows_of(source: Path) -> list[oracle.Row]:
+    return sorted(set(oracle.system_rows(source)))
+
+
+def order(job: SourceJob, store: Path) -> bytes:
+    limits = asdict(DEFAULT_LIMITS)
+    return json.dumps({"source": job.source, "job_id": job.job_id, "store": str(store), "limits": limits}).encode()
+
+
+def start_child(job: SourceJob, store: Path) -> subprocess.Popen[bytes]:
+    """A converting process that has begun to look at the job."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "data.convert.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write(order(job, store))
+    child.stdin.close()
+    child.stdout.readline()
+    return child
+
+
+def refused(job: SourceJob, store: Path, limits: Limits = DEFAULT_LIMITS) -> InsightsError:
+    with pytest.raises(InsightsError) as caught:
+        convert_in_child(job, store, lambda progress: None, limits=limits)
+    assert caught.value.message
+    return caught.value
+
+
+def leftovers(store: Path, job: SourceJob) -> list[str]:
+    return [path.name for path in job_folder(store, job.job_id).iterdir() if path.name.startswith("writing-")]
+
+
+def test_a_conversion_killed_at_any_moment(source: Path, tmp_path: Path) -> None:
+    store, job, rng = tmp_path / "store", only_job(source), random.Random(1)
+    started = time.monotonic()
+    with start_child(job, store) as child:
+        child.wait()
+    usual_s = time.monotonic() - started
+    before = rows_of(source)
+    killed = 0
+    for number in range(KILLS):
+        after = change(source, number)
+        with start_child(job, store) as child:
+            time.sleep(rng.uniform(0, usual_s * 0.6))
+            child.kill()
+        killed += child.returncode != 0
+        found = stored_now(source, store)
+        assert found is not None
+        assert found.rows() in (before, after)
+        before = convert(source, store).rows()
+        assert before == after
+        assert leftovers(store, job) == []
+    assert killed >= KILLS // 3
+
+
+def full_disk(original: Callable[..., Any], after: int) -> Callable[..., Any]:
+    """The same function, until the disk is full."""
+    calls = itertools.count()
+
+    def failing(*arguments: Any, **named: Any) -> Any:
+        if next(calls) >= after:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return original(*arguments, **named)
+
+    return failing
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("call", ["os.replace", "os.link", "pathlib.Path.rename", "pyarrow.parquet.write_table"])
+def test_a_failure_at_any_step_leaves_the_store_as_it_was(source: Path, tmp_path: Path, call: str, first: bool) -> None:
+    """A full disk at one of the calls that change the store."""
+    store, job = tmp_path / "store", only_job(source)
+    before = None if first else convert(source, store).rows()
+    after = change(source, 1)
+    module, _, name = call.rpartition(".")
+    original = getattr(Path if module == "pathlib.Path" else sys.modules[module], name)
+    for at in (0, 2, 7, 13):
+        with mock.patch(call, full_disk(original, after=at)):
+            try:
+                convert(source, store)
+            except OSError:
+                found = stored_now(source, store)
+                assert (found and found.rows()) in (before, after)
+                assert leftovers(store, job) == []
+    assert convert(source, store).rows() == after
+
+
+def test_the_version_before_stays_for_its_readers_and_no_other(source: Path, tmp_path: Path) -> None:
+    versions = []
+    for number in range(4):
+        change(source, number)
+        versions.append(convert(source, tmp_path / "store").folder)
+    assert [folder.exists() for folder in versions] == [False, False, True, True]
+    names = {path.name for path in versions[0].parent.iterdir()}
+    assert names == {CURRENT, "lock", versions[2].name, versions[3].name}
+
+
+def test_only_one_process_writes_a_job(source: Path, tmp_path: Path) -> None:
+    first = convert(source, tmp_path / "store")
+    change(source, 1)
+    with writing(tmp_path / "store", first.job_id):
+        with pytest.raises(StoreError, match="Another process is converting"):
+            convert(source, tmp_path / "store")
+        error = refused(only_job(source), tmp_path / "store")
+        assert isinstance(error, StoreError)
+        assert "Another process" in error.message
+    assert stored_now(source, tmp_path / "store") == first
+    assert convert(source, tmp_path / "store").rows() == rows_of(source)
+
+
+def test_nothing_is_written_below_the_floor_of_free_space(source: Path, tmp_path: Path) -> None:
+    with pytest.raises(StoreError) as caught:
+        convert(source, tmp_path / "store", free_space_floor_bytes=1 << 60)
+    assert "MB are free" in caught.value.message
+    assert caught.value.hint
+    assert stored_now(source, tmp_path / "store") is None
+    assert not list((tmp_path / "store").rglob("*.parquet"))
+
+
+def test_space_that_runs_out_meanwhile(source: Path, tmp_path: Path) -> None:
+    first = convert(source, tmp_path / "store", free_space_floor_bytes=1000)
+    change(source, 1)
+    plenty, little = mock.Mock(free=10**9), mock.Mock(free=999)
+    with mock.patch("shutil.disk_usage", side_effect=[plenty, little]), pytest.raises(StoreError):
+        convert(source, tmp_path / "store", free_space_floor_bytes=1000)
+    assert stored_now(source, tmp_path / "store") == first
+
+
+def test_enough_space_is_no_reason(tmp_path: Path) -> None:
+    check_space(tmp_path, 1)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
+def test_a_store_that_cannot_be_written_says_so(source: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    store.mkdir(mode=0o500)
+    with pytest.raises(StoreError, match="cannot be written"):
+        convert(source, store)
+
+
+def test_a_store_that_is_a_file_says_so(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "store").write_text("")
+    with pytest.raises(StoreError, match="cannot be written"):
+        convert(source, tmp_path / "store")
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"{", b"\xff\xfe\x00", b"[1]", b'{"schema_version": 1}'])
+def test_a_damaged_manifest_is_written_anew(source: Path, tmp_path: Path, damage: bytes) -> None:
+    first = convert(source, tmp_path / "store")
+    (first.folder / MANIFEST).write_bytes(damage)
+    second = convert(source, tmp_path / "store")
+    assert second.folder != first.folder
+    assert second.rows() == rows_of(source)
+
+
+@pytest.mark.parametrize("current", ["", "nothing-of-that-name", "../..", "\0"])
+def test_a_damaged_pointer_is_written_anew(source: Path, tmp_path: Path, current: str) -> None:
+    first = convert(source, tmp_path / "store")
+    (first.folder.parent / CURRENT).write_text(current)
+    assert convert(source, tmp_path / "store").rows() == rows_of(source)
+
+
+def test_a_cancelled_conversion_changes_nothing(source: Path, tmp_path: Path) -> None:
+    for after in range(4):
+        calls = iter(range(100))
+
+        def cancelled(calls: object = calls, after: int = after) -> bool:
+            return next(calls) >= after  # type: ignore[call-overload]
+
+        with pytest.raises(StoreError, match="cancelled"):
+            convert(source, tmp_path / "store", cancelled=cancelled)
+        assert stored_now(source, tmp_path / "store") is None
+    assert convert(source, tmp_path / "store").rows() == rows_of(source)
+
+
+def test_progress_never_goes_back(source: Path, tmp_path: Path) -> None:
+    reports: list[Progress] = []
+    convert_in_child(only_job(source), tmp_path / "store", reports.append)
+    done = [(one.files_done, one.bytes_done) for one in reports]
+    assert done == sorted(done)
+    assert (reports[-1].files_done, reports[-1].bytes_done) == (reports[-1].files_total, reports[-1].bytes_total)
+    assert {one.stage for one in reports} >= {"listing", "metrics", "steps", "summaries"}
+    found = stored_now(source, tmp_path / "store")
+    assert found is not None
+    assert found.rows() == rows_of(source)
+
+
+def test_a_child_that_runs_out_of_time_is_no_exception(source: Path, tmp_path: Path) -> None:
+    assert isinstance(refused(only_job(source), tmp_path / "store", Limits(seconds=0)), StoreError)
+    assert stored_now(source, tmp_path / "store") is None
+
+
+def test_a_job_without_data_says_so(tmp_path: Path) -> None:
+    (tmp_path / "job/profiler-output/system").mkdir(parents=True)
+    error = refused(only_job(tmp_path / "job"), tmp_path / "store")
+    assert isinstance(error, SourceError)
+    assert "no profiler data" in error.message
+
+
+def test_a_job_that_has_gone_says_so(source: Path, tmp_path: Path) -> None:
+    job = only_job(source)
+    source.rename(source.with_name("elsewhere"))
+    assert isinstance(refused(job, tmp_path / "store"), InsightsError)
+
+
+def test_cancelling_stops_the_child(source: Path, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cancelled"):
+        convert_in_child(only_job(source), tmp_path / "store", lambda progress: None, lambda: True)
+    assert stored_now(source, tmp_path / "store") is None
+    assert convert(source, tmp_path / "store").rows() == rows_of(source)
