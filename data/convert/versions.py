@@ -36,7 +36,7 @@ def current_version(folder: Path) -> str:
         name = (folder / CURRENT).read_text().strip()
     except OSError:
         return ""
-    return name if name and "/" not in name and (folder / name).is_dir() else ""
+    return name if name.startswith("v") and "/" not in name and (folder / name).is_dir() else ""
 
 
 @contextmanager

@@ -146,15 +146,15 @@ def raw_rows(
     if not files or not len(sids):
         return {name: np.empty(0, np.int64) for name in columns.split(", ")}
     return db.columns(
-        _of_runs(f"select {columns} from read_parquet($files) where time_ns >= $start and time_ns < $end", sids),
+        _each_run(f"select {columns} from read_parquet($files) where time_ns >= $start and time_ns < $end", sids),
         files=files,
         start=window.start_ns,
         end=window.end_ns,
     )
 
 
-def _of_runs(select: str, sids: NDArray[np.int64]) -> str:
-    """A query for each run of neighbouring ids, so that Parquet's row groups without them are skipped.
+def _runs(sids: NDArray[np.int64]) -> list[str]:
+    """Conditions for the runs of neighbouring ids, at most `MAX_RUNS` of them; the narrowest breaks are bridged.
 
     Ids are numbers of our own making: they are put into the text, where DuckDB can compare them with row groups.
     """
@@ -164,9 +164,12 @@ def _of_runs(select: str, sids: NDArray[np.int64]) -> str:
         breaks = breaks[widest]
     firsts = [int(sids[0]), *sids[breaks + 1].tolist()]
     lasts = [*sids[breaks].tolist(), int(sids[-1])]
-    return " union all ".join(
-        f"{select} and sid between {first} and {last}" for first, last in zip(firsts, lasts, strict=True)
-    )
+    return [f"sid between {first} and {last}" for first, last in zip(firsts, lasts, strict=True)]
+
+
+def _each_run(select: str, sids: NDArray[np.int64]) -> str:
+    """A scan for each run of ids: row groups without it are skipped, which pays where rows are many."""
+    return " union all ".join(f"{select} and {run}" for run in _runs(sids))
 
 
 def _level(db: Database, stored: StoredJob, at: Resolution, sids: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
@@ -185,7 +188,9 @@ def _level(db: Database, stored: StoredJob, at: Resolution, sids: NDArray[np.int
     )
     if not files:
         return {name: np.empty(0, np.int64) for name in ("sid", "time_ns", "min", "max", "sum", "count")}
-    return db.columns(_of_runs(select, sids), files=files, start=window.start_ns, end=window.end_ns)
+    kept_by_part = at.factor == schema.ROLLUP_FACTORS[0]
+    query = _each_run(select, sids) if kept_by_part else f"{select} and ({' or '.join(_runs(sids))})"
+    return db.columns(query, files=files, start=window.start_ns, end=window.end_ns)
 
 
 def _inner(made: Grid, at: Resolution) -> Grid:

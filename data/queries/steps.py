@@ -117,9 +117,8 @@ def _cuts(steps: _Chosen) -> NDArray[np.float64]:
     size = len(steps.groups)
     count = np.maximum(np.bincount(steps.group, minlength=size), 1)
     mean = np.bincount(steps.group, weights=steps.duration_ns, minlength=size) / count
-    deviation = np.sqrt(
-        np.bincount(steps.group, weights=(steps.duration_ns - mean[steps.group]) ** 2, minlength=size) / count
-    )
+    from_mean = steps.duration_ns - mean[steps.group]
+    deviation = np.sqrt(np.bincount(steps.group, weights=from_mean * from_mean, minlength=size) / count)
     return np.asarray(mean + OUTLIER_DEVIATIONS * deviation)
 
 
