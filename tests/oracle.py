@@ -160,10 +160,12 @@ SUMMARY: tuple[tuple[str, str, Callable[[Tick], float | None]], ...] = (
 )
 
 
-def usage(rows: Iterable[Row], start_ns: int = 0, end_ns: int = 1 << 62) -> dict[tuple[str, str], tuple[Any, ...]]:
+def usage(
+    by_node: dict[str, list[Tick]], start_ns: int = 0, end_ns: int = 1 << 62
+) -> dict[tuple[str, str], tuple[Any, ...]]:
     """(node, metric) -> unit, max, p99, p95, p50, min, ticks; over the ticks that start in the window."""
     found = {}
-    for node, many in ticks(rows).items():
+    for node, many in by_node.items():
         for metric, unit, value_of in SUMMARY:
             chosen = [tick for tick in many if start_ns <= tick.start_us * 1000 < end_ns]
             values = [value for value in map(value_of, chosen) if value is not None]

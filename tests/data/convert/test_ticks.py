@@ -188,7 +188,7 @@ def test_memory_with_two_values_is_their_mean(tmp_path: Path) -> None:
 
 def test_the_usage_summary_of_every_node(three: tuple[Stored, list[oracle.Row]]) -> None:
     found, rows = three
-    expected = oracle.usage(rows)
+    expected = oracle.usage(oracle.ticks(rows))
     metrics = [name for name, _, _ in oracle.SUMMARY]
     stored = found.table("summary")
     order = [(node, metric) for node in found.nodes for metric in metrics if (node, metric) in expected]
@@ -202,7 +202,7 @@ def test_the_usage_summary_of_every_node(three: tuple[Stored, list[oracle.Row]])
 
 def test_the_highest_node_speaks_for_the_job(three: tuple[Stored, list[oracle.Row]]) -> None:
     found, rows = three
-    usage = oracle.usage(rows)
+    usage = oracle.usage(oracle.ticks(rows))
     assert found.manifest.gpu_p95 == pytest.approx(max(usage[node, "GPU"][3] for node in ("algo-1", "algo-10")))
     assert found.manifest.cpu_p95 == pytest.approx(max(usage[node, "CPU"][3] for node in found.nodes))
 
