@@ -9,7 +9,7 @@ from pathlib import Path
 from dash import Dash
 from flask_compress import Compress
 
-from app import callbacks, gate, health, requests, router
+from app import callbacks, gate, health, plotly_script, requests, router
 from app.cache import cached_fetch
 from app.conversion import Conversions
 from app.errors import on_error
@@ -43,6 +43,7 @@ def create_app(settings: Settings) -> Dash:
         page.register(dash_app, fetch)
     health.register(dash_app.server, settings.prefix, partial(store.ready, settings.free_space_bytes))
     requests.guard(dash_app)
+    plotly_script.serve(dash_app)
     _compress(dash_app)
     _protect(dash_app, settings, store)
     return dash_app
