@@ -42,9 +42,11 @@ def job_list(db: Database, search: str, sort: tuple[tuple[str, str], ...], start
     for column, direction in reversed(sort):
         if column in JOB_LIST_COLUMNS and column != "gpu_trend":
             _sort(rows, column, direction == "desc")
-    frame = pd.DataFrame(rows[start:stop], columns=list(JOB_LIST_COLUMNS))
+    # Types column by column: numbers beside unknown ones would pass through floats and lose their last digits.
     kinds = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_REAL, "Float64")
-    return JobListPage(JobList(frame.astype(kinds)), len(rows))
+    chosen = rows[start:stop]
+    columns = {name: pd.Series([row[name] for row in chosen], dtype=kinds.get(name)) for name in JOB_LIST_COLUMNS}
+    return JobListPage(JobList(pd.DataFrame(columns)), len(rows))
 
 
 def totals(db: Database) -> JobTotals:
@@ -207,6 +209,7 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(JOB_LIST_COLUMNS)
     row |= {
         "job_id": job_id,
+        "source": "",
         "status": "Unknown",
         "status_detail": "",
         "state_detail": "",
@@ -221,7 +224,7 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
         unprofiled = listed is not None and not listed.profiled
         row["state"] = "unreadable" if unprofiled else "not converted"
         row["state_detail"] = "There is no profiler-output in this job's folder." if unprofiled else ""
-        return row | ({} if listed else {"name": job_id, "source": ""})
+        return row | ({} if listed else {"name": job_id})
     except InsightsError as error:
         return row | {"state": "unreadable", "state_detail": error.message, "name": row["name"] or job_id}
     described = _described(manifest)
@@ -238,7 +241,7 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
         "billed_s": described.billable_s if described else None,
         "instances": described.instances if described else "",
         "nodes": len(_node_names(manifest)) or None,
-        "gpus": sum(node.gpus for node in manifest.nodes),
+        "gpus": sum(node.gpus for node in manifest.nodes) if manifest.nodes else None,
         "gpu_p95": manifest.gpu_p95,
         "cpu_p95": manifest.cpu_p95,
         "gpu_trend": tuple(float("nan") if value is None else value for value in manifest.gpu_trend),
