@@ -184,7 +184,8 @@ def totals_strip(totals: JobTotals) -> Component:
     def known(value: str) -> str:
         return value if totals.stored else MISSING
 
-    ratio = f"{totals.raw_bytes / totals.stored_bytes:.0f} times smaller" if totals.stored_bytes else "nothing stored"
+    times = totals.raw_bytes / totals.stored_bytes if totals.stored_bytes else 0
+    ratio = f"{times:.0f} times smaller" if times >= 2 else "of converted jobs" if totals.stored else "nothing stored"
     open_points = [
         f"{count(number)} {words}"
         for number, words in ((totals.not_converted, "not converted"), (totals.unreadable, "unreadable"))
