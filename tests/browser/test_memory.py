@@ -57,7 +57,7 @@ def test_time_zone_sticks_and_keeps_the_window(page: Page, job_url: Callable[...
     page.get_by_role("button", name="Local").click()
     expect(page.locator(".job-head .page-sub")).to_contain_text("23:39–23:48 UTC+01:00")
     settled(page)
-    page.wait_for_function("insights.panels.graphs()[1]._fullLayout.xaxis.range[0].includes(' 23:')")
+    page.wait_for_function("() => insights.panels.graphs()[1]._fullLayout.xaxis.range[0].includes(' 23:')")
     assert ranges(page) == seen
     assert page.url == url
     page.reload()

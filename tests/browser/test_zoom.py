@@ -55,7 +55,7 @@ def test_a_drag_is_one_step_of_the_history(nodes: Page) -> None:
     assert nodes.evaluate("history.length") == length + 1
     nodes.go_back()
     expect(nodes).not_to_have_url(re.compile("from="))
-    nodes.wait_for_function("insights.address.currentWindow() === null")
+    nodes.wait_for_function("() => insights.address.currentWindow() === null")
     settled(nodes)
     assert ranges(nodes) == before
 
