@@ -147,6 +147,11 @@ def _step_durations(stored: StoredJob) -> dict[str, float] | None:
 def _gaps(store: Store, job: SourceJob) -> list[dict[str, Any]]:
     found = store.fetch(job_queries.gaps, Selection(job.job_id))
     return [
-        {"node": row["node"], "from_s": row["start_ns"] / 1e9, "to_s": row["end_ns"] / 1e9, "spot": bool(row["spot"])}
+        {
+            "node": row["node"],
+            "from_s": row["start_ns"] // 1000 / 1e6,  # records have microseconds; nanoseconds would not fit a float
+            "to_s": row["end_ns"] // 1000 / 1e6,
+            "spot": bool(row["spot"]),
+        }
         for row in found.to_dict("records")
     ]

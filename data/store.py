@@ -16,6 +16,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import duckdb
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -40,10 +41,10 @@ class StoredJob:
 
     def file(self, name: str, missing: str) -> str:
         """The path of a table of the whole job. Raises MissingTable with the reason where the job has none."""
-        path = self.folder / name
-        if not path.exists():
+        rows = {"steps.parquet": self.manifest.steps, "events.parquet": self.manifest.events}
+        if not rows.get(name, self.manifest.system_rows):
             raise MissingTable(missing)
-        return str(path)
+        return str(self.folder / name)
 
     def part_files(self, table: str, window: Window | None = None) -> list[str]:
         """The files of a table kept by part, those that overlap the window."""
@@ -213,13 +214,17 @@ class Store:
         """Runs a query. Raises InsightsError; a version replaced while it was read is read again."""
         try:
             return self._run(query, *args, **kwargs)
-        except duckdb.IOException:
-            with self._lock:
-                self._opened.clear()
-            try:
-                return self._run(query, *args, **kwargs)
-            except duckdb.IOException as error:
-                raise StoreError("The stored data of this job cannot be read.", "Convert the job again.") from error
+        except _UNREADABLE as error:
+            if not _of_a_table(error):
+                raise
+        with self._lock:
+            self._opened.clear()
+        try:
+            return self._run(query, *args, **kwargs)
+        except _UNREADABLE as error:
+            if not _of_a_table(error):
+                raise
+            raise StoreError("The stored data of this job cannot be read.", "Convert the job again.") from error
 
     def _run(self, query: Callable[Concatenate[Database, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
         cursor = self._database().cursor()
@@ -258,6 +263,14 @@ class Store:
         if self.sources:
             return job_id in self._jobs
         return job_id in self.job_ids()
+
+
+_UNREADABLE = (duckdb.IOException, duckdb.InvalidInputException, pa.ArrowInvalid, FileNotFoundError)
+"""What DuckDB and pyarrow raise where a table is gone or damaged, and in other cases, too."""
+
+
+def _of_a_table(error: Exception) -> bool:
+    return ".parquet" in str(error)
 
 
 def _locked_database(root: Path) -> duckdb.DuckDBPyConnection:

@@ -143,12 +143,10 @@ def times(db: Database, selection: Selection) -> JobTimes:
 def gaps(db: Database, selection: Selection) -> Gaps:
     """Times without a record, per node."""
     stored = db.job(selection.job)
-    path = stored.folder / "gaps.parquet"
-    if not path.exists():
+    if not stored.manifest.system_rows:
         return Gaps(pd.DataFrame(columns=list(GAPS_COLUMNS)))
-    frame = db.frame(
-        "select node, start_ns, end_ns, spot from read_parquet($files) order by start_ns", files=[str(path)]
-    )
+    path = stored.file("gaps.parquet", "This job has no system metrics.")
+    frame = db.frame("select node, start_ns, end_ns, spot from read_parquet($files) order by start_ns", files=[path])
     return Gaps(frame[frame["node"].isin(selected_nodes(stored, selection))].reset_index(drop=True))
 
 
