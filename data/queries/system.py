@@ -286,13 +286,15 @@ def _from_ticks(
     """Mean, lowest and highest device per column, for all nodes together or for each."""
     series = _series(stored, nodes, (_CODES[metric],))
     at = resolution(stored, window, nodes, len(nodes), width_px)
+    origin = at.read_window.start_ns
     found = db.columns(
-        f"select node, tick_ns, {metric}_mean as mean, {metric}_min as low, {metric}_max as high,"
-        f" {metric}_count as many from read_parquet($files)"
-        f" where tick_ns >= $start and tick_ns < $end and {metric}_count > 0",
+        f"select node, (tick_ns - $start) // $column as at, min({metric}_min) as low, max({metric}_max) as high,"
+        f" sum({metric}_mean * {metric}_count) as total, sum({metric}_count)::bigint as many"
+        f" from read_parquet($files) where tick_ns >= $start and tick_ns < $end and {metric}_count > 0 group by all",
         files=[stored.file("ticks.parquet", _NO_SYSTEM)],
-        start=at.read_window.start_ns,
+        start=origin,
         end=at.read_window.end_ns,
+        column=at.column_ns,
     )
     group_of = np.full(len(stored.manifest.nodes), -1)
     groups = tuple((node, "") for node in nodes) if by == "node" else (("", ""),)
@@ -303,10 +305,10 @@ def _from_ticks(
         at,
         len(groups),
         group_of[found["node"]],
-        found["tick_ns"],
+        origin + found["at"] * at.column_ns,
         found["low"],
         found["high"],
-        found["mean"] * found["many"],
+        found["total"],
         found["many"],
     )
     return OverTime(

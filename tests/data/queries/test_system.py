@@ -444,6 +444,16 @@ def test_many_cores_are_pooled_by_neighbours(tmp_path: Path, monkeypatch: pytest
             assert heat.maximum[1 + pool, column] == (percent(max(values)) if values else NO_DATA)
 
 
+@pytest.mark.parametrize("metric", ["cpu", "gpu"])
+@pytest.mark.parametrize("by", ["all", "node"])
+def test_lines_over_devices_need_no_more_rows_than_they_draw(fleet: Fleet, metric: str, by: str) -> None:
+    """However long a job is: a row a node and column, and those that the peak is looked up in."""
+    store = fleet.found.store(row_cap=600)
+    assert sum(len(many) for many in fleet.ticks.values()) > 2 * store.row_cap
+    found = store.fetch(system.over_time, fleet.select(), metric, by, 60)
+    assert found.mean.shape[1] <= 60
+
+
 HOSTILE = ["<b>gpu</b>", "=1+1", "cpu0' or 1=1 --", "naïve\u202egpu", "%s {0}", "a,b;c"]
 
 
