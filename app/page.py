@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from dash import Dash
 from dash.development.base_component import Component
@@ -37,6 +38,8 @@ class JobPage:
     tab: str
     layout: Callable[[Address, JobHeader], Component]
     register: Callable[[Dash, Fetch], None]
+    first: tuple[tuple[str, Callable[..., Any]], ...] = field(default=())
+    """Content panels that come with the page, drawn by `draw(fetch, request)`: what is cheap and looked at first."""
 
 
 AnyPage = Page | JobPage

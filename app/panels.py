@@ -58,7 +58,7 @@ def register_figure(dash_app: Dash, panel_id: str, draw: Callable[[Request], Fig
         request = read_request(dash_app, data)
         if request is None:
             return (no_update,) * 5
-        view = _answer(draw, request, panel_id)
+        view = answer(draw, request, panel_id)
         marker = _marker(data)
         if isinstance(view, FigureView):
             # The server's range must win over the user's own zoom when "back" changes the window.
@@ -80,7 +80,7 @@ def register_content(dash_app: Dash, panel_id: str, draw: Callable[[Request], Co
         request = read_request(dash_app, data)
         if request is None:
             return no_update
-        return [_answer(draw, request, panel_id), _marker(data)]
+        return [answer(draw, request, panel_id), _marker(data)]
 
 
 def read_request(dash_app: Dash, data: Mapping[str, Any] | None) -> Request | None:
@@ -107,7 +107,14 @@ def _bounded(value: object, low: int, high: int, default: int) -> int:
     return int(min(max(value, low), high))
 
 
-def _answer(draw: Callable[[Request], Any], request: Request, panel_id: str) -> FigureView | Component:
+def filled(body: Component, draw: Callable[[Request], Component | EmptyView], request: Request, panel_id: str) -> None:
+    """Put a content panel's drawing into its body before the browser has asked for it."""
+    body.children = [answer(draw, request, panel_id)]
+    for name, value in attributes(data_filled="page").items():
+        setattr(body, name, value)
+
+
+def answer(draw: Callable[[Request], Any], request: Request, panel_id: str) -> FigureView | Component:
     """The drawing, or a notice that says why there is none."""
     try:
         view = draw(request)

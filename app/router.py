@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,6 +17,7 @@ from app.conversion import State as Stage
 from app.errors import explain
 from app.page import AnyPage, JobPage, Page, address_of, local_path
 from app.pages import converting, first_run, not_found
+from app.panels import Request, filled
 from app.services import Services, services
 from app.urls import Address
 from components import shell
@@ -145,8 +147,12 @@ class Router:
         changed = self._services.store.changed(job_id)
         head = shell.job_header(header, page.tab, self._tabs(job_id), changed=changed)
         status = self._services.conversions.status(job_id)
+        body = page.layout(address, header)
+        for panel_id, draw in page.first:
+            request = Request(address.selection, width=1000)
+            filled(body[f"{panel_id}-body"], partial(draw, self._fetch), request, panel_id)
         main = html.Div(
-            [head, html.Div(id=ShellId.PROGRESS, className="jobs-progress"), page.layout(address, header)],
+            [head, html.Div(id=ShellId.PROGRESS, className="jobs-progress"), body],
             # a new key makes the browser build the page anew after a refresh, so that every panel asks again
             key=f"{job_id}-{page.tab}-{header.version}-{time.time_ns()}",
         )

@@ -11,6 +11,6 @@ from app.pages import jobs, nodes, overview
 
 PAGES: Final[tuple[AnyPage, ...]] = (
     Page("/", "Jobs", jobs.layout, jobs.register),
-    JobPage("/jobs/<job>", "Overview", urls.OVERVIEW, overview.layout, overview.register),
+    JobPage("/jobs/<job>", "Overview", urls.OVERVIEW, overview.layout, overview.register, overview.FIRST),
     JobPage("/jobs/<job>/nodes", "Nodes", urls.NODES, nodes.layout, nodes.register),
 )

@@ -293,3 +293,7 @@ def _plain_words(sentences: tuple[UsageSentence, ...]) -> html.Div:
     return html.Div(
         [html.Div("In plain words", className="column-title"), html.Ul(lines or [missing()])], className="plain-words"
     )
+
+
+FIRST = ((Id.DETAILS, draw_details),)
+"""What comes with the page itself: it needs nothing but the manifest, and no chart's script."""
