@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.measure import Cost, cost_of, median_cost, median_ms
 from bench.trees import Tree
 from data.codec import encode
-from data.queries import jobs, steps, system
+from data.queries import distribution, heatmap, jobs, steps, system
 from data.selection import Selection, Window
 from data.sources import open_source
 from data.store import Store
@@ -59,9 +59,9 @@ def views(tree: Tree, root: Path, runs: int) -> dict[str, tuple[float, float]]:
 
 _VIEWS = (
     ("usage summary", system.usage_summary, ()),
-    ("utilization heatmap", system.heatmap, ("utilization", WIDTH_PX)),
-    ("GPU memory heatmap", system.heatmap, ("gpu_memory", WIDTH_PX)),
-    ("I/O wait heatmap", system.heatmap, ("io_wait", WIDTH_PX)),
+    ("utilization heatmap", heatmap.device_heatmap, ("utilization", WIDTH_PX)),
+    ("GPU memory heatmap", heatmap.device_heatmap, ("gpu_memory", WIDTH_PX)),
+    ("I/O wait heatmap", heatmap.device_heatmap, ("io_wait", WIDTH_PX)),
     ("GPU over time", system.over_time, ("gpu", "all", WIDTH_PX)),
     ("CPU over time", system.over_time, ("cpu", "all", WIDTH_PX)),
     ("GPU memory timeline", system.over_time, ("gpu_memory", "device", WIDTH_PX)),
@@ -70,9 +70,9 @@ _VIEWS = (
     ("I/O wait over time", system.over_time, ("io_wait", "all", WIDTH_PX)),
     ("throughput over time", system.over_time, ("throughput", "all", WIDTH_PX)),
     ("disk operations over time", system.over_time, ("iops", "all", WIDTH_PX)),
-    ("CPU histogram", system.histogram, ("cpu",)),
-    ("GPU histogram", system.histogram, ("gpu",)),
-    ("GPU memory histogram", system.histogram, ("gpu_memory",)),
+    ("CPU histogram", distribution.metric_histogram, ("cpu",)),
+    ("GPU histogram", distribution.metric_histogram, ("gpu",)),
+    ("GPU memory histogram", distribution.metric_histogram, ("gpu_memory",)),
     ("step histogram", steps.histogram, ("log",)),
     ("step timeline", steps.timeline, (WIDTH_PX,)),
 )

@@ -27,6 +27,9 @@ from data.manifest import Manifest, part_file, read_manifest
 from data.selection import Window
 from data.sources import FileKind, Source, SourceJob
 
+LISTED_ANEW_NS = 5 * 10**9
+"""A job that is not known is looked for in the sources again, at most this often."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -260,9 +263,11 @@ class Store:
 
     def _known(self, job_id: str) -> bool:
         """Whether an id, which may come from a URL, is one of ours: looked up, never tried as a path."""
-        if self.sources:
-            return job_id in self._jobs
-        return job_id in self.job_ids()
+        if not self.sources:
+            return job_id in self.job_ids()
+        if job_id not in self._jobs and time.time_ns() - self.listed_ns > LISTED_ANEW_NS:
+            self.refresh()  # another worker may have listed it meanwhile
+        return job_id in self._jobs
 
 
 _UNREADABLE = (duckdb.IOException, duckdb.InvalidInputException, pa.ArrowInvalid, FileNotFoundError)

@@ -22,7 +22,7 @@ from data import inspection, schema
 from data.convert.job import convert_job
 from data.frames import JobTimes
 from data.manifest import Manifest, NodeEntry, PartEntry, read_manifest
-from data.queries import steps, system
+from data.queries import distribution, heatmap, steps, system
 from data.readers import READERS
 from data.series import SUMMARY_METRICS, UNITS
 from data.sources import FileKind, open_source
@@ -174,7 +174,7 @@ def test_every_metric_of_the_queries_is_described() -> None:
     text = section("docs/figures.md", "Nodes `/jobs/<job>/nodes`")
     lines = {row[0].strip("`"): row[2] for row in rows(text) if len(row) == 3 and not row[0].startswith("`nodes-")}
     assert set(lines) == set(get_args(system.LineMetric))
-    for choices in (system.HeatmapMetric, system.HistogramMetric, system.Grouping, steps.Scale):
+    for choices in (heatmap.HeatmapMetric, distribution.HistogramMetric, system.Grouping, steps.Scale):
         assert set(get_args(choices)) <= set(words(text))
     overview_text = section("docs/figures.md", "Overview `/jobs/<job>`")
     assert [(name, unit) for name, unit, _ in SUMMARY_METRICS] == [
@@ -387,7 +387,7 @@ def test_names_of_limits_in_the_documents_are_the_real_ones() -> None:
         (figures, lambda: f"mean + {steps.OUTLIER_DEVIATIONS} standard deviations"),
         (figures, lambda: f"at most {schema.MAX_BINS:,} intervals"),
         (figures, lambda: f"in {TREND_POINTS} stretches"),
-        (figures, lambda: f"Above {system.MAX_HEATMAP_ROWS} rows"),
+        (figures, lambda: f"Above {heatmap.MAX_HEATMAP_ROWS} rows"),
         (figures, lambda: f"above {nodes.MAX_HEATMAP_NODES} nodes"),
         (figures, lambda: f"above {steps.MAX_POINTS:,} steps"),
         (figures, lambda: f"At most {steps.MAX_OUTLIERS} outliers are marked"),

@@ -20,6 +20,8 @@ from components.figures.axes import View
 from components.panels import EmptyView, FigureView, figure_panel
 from data.errors import MissingTable
 from data.frames import JobHeader
+from data.queries import distribution as distribution_queries
+from data.queries import heatmap as heatmap_queries
 from data.queries import jobs, steps
 from data.queries import system as system_queries
 from data.selection import Selection, Window
@@ -260,7 +262,7 @@ def draw_heatmap(fetch: Fetch, request: Request) -> FigureView | EmptyView:
     every = selection.nodes or fetch(jobs.header, Selection(selection.job)).nodes
     if len(every) > MAX_HEATMAP_NODES:
         selection = replace(selection, nodes=every[:MAX_HEATMAP_NODES])
-    frame = fetch(system_queries.heatmap, selection, metric, _plot_px(request) // 2)
+    frame = fetch(heatmap_queries.device_heatmap, selection, metric, _plot_px(request) // 2)
     if not frame.rows or not frame.maximum.size:
         return empty.nothing_in_window("Nothing was measured")
     view = heatmap.utilization_heatmap(frame, view_of(fetch, request))
@@ -307,7 +309,7 @@ def draw_histogram(
     fetch: Fetch, request: Request, metric: Literal["cpu", "gpu", "gpu_memory"]
 ) -> FigureView | EmptyView:
     """How often each level of utilisation occurred."""
-    frame = fetch(system_queries.histogram, request.selection, metric)
+    frame = fetch(distribution_queries.metric_histogram, request.selection, metric)
     if not any(node.total for node in frame.nodes):
         return empty.nothing_in_window("No sample lies")
     return distribution.metric_histogram(frame, view_of(fetch, request))

@@ -17,7 +17,7 @@ import pytest
 
 from data.frames import NO_DATA
 from data.inspection import inspect, readable
-from data.queries import system
+from data.queries import heatmap, system
 from data.selection import Selection, Window
 from data.sources import open_source
 from data.store import Store
@@ -75,7 +75,7 @@ def _must_not(job: dict[str, Any], expected: list[str]) -> None:
 
 
 def _heatmap_rows(job: dict[str, Any], expected: dict[str, list[str]]) -> None:
-    found = _open(job).fetch(system.heatmap, Selection(job["job_id"]), "utilization", 900)
+    found = _open(job).fetch(heatmap.device_heatmap, Selection(job["job_id"]), "utilization", 900)
     for node, devices in expected.items():
         assert sorted(row.device for row in found.rows if row.node == node) == sorted(devices)
 
@@ -85,7 +85,7 @@ def _heatmap(job: dict[str, Any], expected: dict[str, Any]) -> None:
     bin_ns = expected["bin_s"] * 10**9
     start = job["start_us"] * 1000 // bin_ns * bin_ns
     window = Window(start, start + expected["bins"] * bin_ns)
-    found = _open(job).fetch(system.heatmap, Selection(job["job_id"], window), "utilization", 900)
+    found = _open(job).fetch(heatmap.device_heatmap, Selection(job["job_id"], window), "utilization", 900)
     filled = found.maximum[0] != NO_DATA
     at = (found.start_ns + found.bin_ns * np.arange(len(filled)) - start) // bin_ns
     empty = [one for one in range(expected["bins"]) if not filled[at == one].any()]
@@ -94,7 +94,7 @@ def _heatmap(job: dict[str, Any], expected: dict[str, Any]) -> None:
 
 
 def _node_mean_cpu(job: dict[str, Any], expected: dict[str, float]) -> None:
-    found = _open(job).fetch(system.heatmap, Selection(job["job_id"]), "utilization", 900)
+    found = _open(job).fetch(heatmap.device_heatmap, Selection(job["job_id"]), "utilization", 900)
     assert found.node_cpu_mean == pytest.approx(expected)
 
 

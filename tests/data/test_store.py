@@ -13,7 +13,7 @@ import pytest
 
 from data.errors import MissingTable, NotConverted, QueryTimeout, StoreError, UnknownJob
 from data.manifest import MANIFEST
-from data.queries import jobs, steps, system
+from data.queries import distribution, heatmap, jobs, steps, system
 from data.selection import Selection, Window
 from data.sources import open_source
 from data.store import Database, Store
@@ -293,10 +293,10 @@ def test_a_damaged_table_is_a_sentence(found: Stored, table: str, damage: str) -
     window = Selection(found.job_id, Window((trees.START_US + 10**6) * 1000, (trees.START_US + 5 * 10**6) * 1000))
     failed = []
     for query, arguments in (
-        (system.heatmap, (window, "utilization", 900)),
+        (heatmap.device_heatmap, (window, "utilization", 900)),
         (system.usage_summary, (selection,)),
         (system.usage_summary, (window,)),
-        (system.histogram, (selection, "cpu")),
+        (distribution.metric_histogram, (selection, "cpu")),
         (steps.histogram, (selection, "log")),
         (jobs.problems, (selection,)),
     ):

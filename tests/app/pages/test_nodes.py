@@ -16,9 +16,9 @@ WINDOW = Window(frames.START_NS + 10 * frames.S, frames.START_NS + 20 * frames.S
 def fetch(**changes):
     answers = {
         "jobs_header": frames.job_header(),
-        "system_heatmap": frames.heatmap(),
+        "heatmap_device_heatmap": frames.heatmap(),
         "system_over_time": lambda selection, metric, by, width: frames.over_time(metric),
-        "system_histogram": lambda selection, metric: frames.metric_histogram(metric),
+        "distribution_metric_histogram": lambda selection, metric: frames.metric_histogram(metric),
         "steps_histogram": lambda selection, scale: frames.step_histogram(scale),
         "steps_timeline": frames.step_timeline(),
         **changes,
@@ -87,7 +87,7 @@ def test_without_a_window_the_axis_spans_the_job(name):
 def test_queries_get_the_selection_and_the_width_of_the_plot():
     asked = fetch()
     nodes.draw_heatmap(asked, request(WINDOW, ("algo-2",), query={"metric": "io_wait"}))
-    (arguments,) = [arguments for name, arguments in asked.asked if name == "system_heatmap"]
+    (arguments,) = [arguments for name, arguments in asked.asked if name == "heatmap_device_heatmap"]
     assert arguments == (Selection("run-a-1a2b3c4d", WINDOW, ("algo-2",)), "io_wait", 460)
 
 
@@ -104,7 +104,7 @@ def test_lines_are_chosen_by_the_address_from_what_is_known(query, expected):
 def test_unknown_values_in_the_address_fall_back():
     asked = fetch()
     nodes.draw_heatmap(asked, request(query={"metric": "passwords"}))
-    assert [arguments[1] for name, arguments in asked.asked if name == "system_heatmap"] == ["utilization"]
+    assert [arguments[1] for name, arguments in asked.asked if name == "heatmap_device_heatmap"] == ["utilization"]
     nodes.draw_step_histogram(asked, request(query={"scale": "cubic"}))
     assert [arguments[1] for name, arguments in asked.asked if name == "steps_histogram"] == ["log"]
 
@@ -113,7 +113,7 @@ def test_a_heatmap_of_very_many_nodes_is_cut_and_says_so():
     names = tuple(f"algo-{number}" for number in range(1, 101))
     asked = fetch(jobs_header=frames.job_header(nodes=names, gpus=800, cpus=9600))
     view = nodes.draw_heatmap(asked, request())
-    (arguments,) = [arguments for name, arguments in asked.asked if name == "system_heatmap"]
+    (arguments,) = [arguments for name, arguments in asked.asked if name == "heatmap_device_heatmap"]
     assert arguments[0].nodes == names[:16]
     assert "The first 16 of 100 nodes are drawn" in view.caption
 
@@ -129,12 +129,12 @@ def test_histograms_and_steps_are_not_over_time():
 @pytest.mark.parametrize(
     ("draw", "answers"),
     [
-        (DRAWINGS["heatmap"], {"system_heatmap": frames.heatmap(nodes=())}),
+        (DRAWINGS["heatmap"], {"heatmap_device_heatmap": frames.heatmap(nodes=())}),
         (DRAWINGS["step_timeline"], {"steps_timeline": frames.step_timeline(steps=0)}),
         (nodes.draw_step_histogram, {"steps_histogram": frames.step_histogram(steps=0)}),
         (
             lambda fetch, request: nodes.draw_histogram(fetch, request, "gpu"),
-            {"system_histogram": frames.metric_histogram(nodes=[])},
+            {"distribution_metric_histogram": frames.metric_histogram(nodes=[])},
         ),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 
 from data.errors import MissingTable
 from data.frames import NO_DATA, USAGE_SUMMARY_COLUMNS, HeatmapRow
-from data.queries import system
+from data.queries import distribution, heatmap, system
 from data.selection import Selection, Window
 from tests import oracle, trees
 from tests.data.queries.conftest import FIRST_US, Fleet
@@ -68,7 +68,7 @@ def test_the_windows_reach_every_level(fleet: Fleet) -> None:
     """So that what follows tests what it means to test."""
     seen = set()
     for window in WINDOWS.values():
-        found = fleet.store.fetch(system.heatmap, fleet.select(window), "utilization", 1500)
+        found = fleet.store.fetch(heatmap.device_heatmap, fleet.select(window), "utilization", 1500)
         seen.add(round(found.samples_per_bin))
     assert {1, 8, 32} <= seen
 
@@ -76,7 +76,7 @@ def test_the_windows_reach_every_level(fleet: Fleet) -> None:
 @pytest.mark.parametrize("width_px", [60, 900])
 @pytest.mark.parametrize("window", WINDOWS)
 def test_heatmap(fleet: Fleet, window: str, width_px: int) -> None:
-    found = fleet.store.fetch(system.heatmap, fleet.select(WINDOWS[window]), "utilization", width_px)
+    found = fleet.store.fetch(heatmap.device_heatmap, fleet.select(WINDOWS[window]), "utilization", width_px)
     assert found.rows == tuple(
         HeatmapRow(node, device)
         for node, devices in (
@@ -114,7 +114,7 @@ def percent(value: float) -> int:
 @pytest.mark.parametrize("window", WINDOWS)
 def test_columns_hold_the_whole_window(fleet: Fleet, window: str) -> None:
     selection = fleet.select(WINDOWS[window])
-    found = fleet.store.fetch(system.heatmap, selection, "io_wait", 700)
+    found = fleet.store.fetch(heatmap.device_heatmap, selection, "io_wait", 700)
     start, end = whole(fleet) if selection.window is None else (selection.window.start_ns, selection.window.end_ns)
     assert found.start_ns <= start < found.start_ns + found.bin_ns
     assert found.start_ns + found.bin_ns * found.maximum.shape[1] >= end
@@ -127,7 +127,7 @@ def whole(fleet: Fleet) -> tuple[int, int]:
 @pytest.mark.parametrize("window", WINDOWS)
 def test_means_of_nodes_in_the_window(fleet: Fleet, window: str) -> None:
     selection = fleet.select(WINDOWS[window])
-    found = fleet.store.fetch(system.heatmap, selection, "utilization", 900)
+    found = fleet.store.fetch(heatmap.device_heatmap, selection, "utilization", 900)
     for node in fleet.found.nodes:
         many = fleet.ticks[node]
         inside = [tick for tick in many if selection.window is None or holds(selection.window, tick.start_us)]
@@ -282,7 +282,7 @@ def test_the_peak_is_the_highest_sample_of_the_window(fleet: Fleet, metric: str,
 def test_histograms(fleet: Fleet, metric: str, window: str) -> None:
     long = (-500 * SECOND, 600 * SECOND) if window not in WINDOWS else WINDOWS[window]
     selection = fleet.select(long)
-    found = fleet.store.fetch(system.histogram, selection, metric)
+    found = fleet.store.fetch(distribution.metric_histogram, selection, metric)
     rows = oracle.of(fleet.rows, DEVICES[metric])
     rows = [row for row in rows if selection.window is None or holds(selection.window, row.time_us)]
     assert [one.node for one in found.nodes] == [
@@ -309,7 +309,7 @@ def test_a_histogram_of_whole_chunks_in_a_long_job(tmp_path: Path) -> None:
     edge = (trees.START_US + 600 * SECOND) * 1000
     for start in (edge - 400 * 10**9, edge - 1000, edge, edge + 1000):
         for end in (edge + 2000, edge + 3 * 10**11, edge + 6 * 10**11 + 1000, edge + 9 * 10**11 - 1000, edge + 10**13):
-            one = store.fetch(system.histogram, Selection(found.job_id, Window(start, end)), "cpu")
+            one = store.fetch(distribution.metric_histogram, Selection(found.job_id, Window(start, end)), "cpu")
             values = [row.value for row in oracle.between(rows, start, end)]
             assert [node.total for node in one.nodes] == ([len(values)] if values else [])
             if values:
@@ -339,11 +339,14 @@ def test_only_the_selected_nodes(fleet: Fleet, window: tuple[int, int] | None) -
     selection = fleet.select(window, "algo-10", "algo-1", "algo-99")
     store = fleet.store
     assert list(dict.fromkeys(store.fetch(system.usage_summary, selection)["node"])) == ["algo-1", "algo-10"]
-    assert {row.node for row in store.fetch(system.heatmap, selection, "utilization", 900).rows} == {
+    assert {row.node for row in store.fetch(heatmap.device_heatmap, selection, "utilization", 900).rows} == {
         "algo-1",
         "algo-10",
     }
-    assert [one.node for one in store.fetch(system.histogram, selection, "cpu").nodes] == ["algo-1", "algo-10"]
+    assert [one.node for one in store.fetch(distribution.metric_histogram, selection, "cpu").nodes] == [
+        "algo-1",
+        "algo-10",
+    ]
     for metric in (*DEVICES, *LINES):
         groups = store.fetch(system.over_time, selection, metric, "device", 900).groups
         assert list(dict.fromkeys(node for node, _ in groups)) == ["algo-1", "algo-10"]
@@ -386,12 +389,12 @@ def test_without_gpus_the_reason_is_said(fleet: Fleet, metric: str) -> None:
     for query, arguments in (
         (system.over_time, (metric, "all", 900)),
         (system.over_time, (metric, "device", 900)),
-        (system.histogram, (metric,)),
+        (distribution.metric_histogram, (metric,)),
     ):
         with pytest.raises(MissingTable, match="no GPU"):
             fleet.store.fetch(query, selection, *arguments)
     with pytest.raises(MissingTable, match="no GPU memory"):
-        fleet.store.fetch(system.heatmap, selection, "gpu_memory", 900)
+        fleet.store.fetch(heatmap.device_heatmap, selection, "gpu_memory", 900)
 
 
 def test_without_system_metrics_the_reason_is_said(tmp_path: Path) -> None:
@@ -400,10 +403,10 @@ def test_without_system_metrics_the_reason_is_said(tmp_path: Path) -> None:
     selection = Selection(found.job_id)
     for query, arguments in (
         (system.usage_summary, ()),
-        (system.heatmap, ("utilization", 900)),
+        (heatmap.device_heatmap, ("utilization", 900)),
         (system.over_time, ("cpu", "all", 900)),
         (system.over_time, ("network", "all", 900)),
-        (system.histogram, ("cpu",)),
+        (distribution.metric_histogram, ("cpu",)),
     ):
         with pytest.raises(MissingTable, match="no system metrics"):
             found.store().fetch(query, selection, *arguments)
@@ -419,11 +422,11 @@ def test_missing_kinds_of_rates_are_said(tmp_path: Path) -> None:
 
 
 def test_many_cores_are_pooled_by_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(system, "MAX_HEATMAP_ROWS", 40)
+    monkeypatch.setattr(heatmap, "MAX_HEATMAP_ROWS", 40)
     records = trees.machine(ticks=20, cores=20) + trees.machine("algo-2", ticks=20, cores=24, gpus=0)
     trees.write(tmp_path / "job", trees.metrics_files(records))
     found = convert(tmp_path / "job", tmp_path / "store")
-    heat = found.store().fetch(system.heatmap, Selection(found.job_id), "utilization", 900)
+    heat = found.store().fetch(heatmap.device_heatmap, Selection(found.job_id), "utilization", 900)
     assert [row.device for row in heat.rows if row.node == "algo-1"] == [
         "gpu0",
         "cpu0–2",
@@ -470,7 +473,7 @@ def test_hostile_names_come_back_as_they_are(tmp_path: Path) -> None:
         {trees.metrics_path(trees.START_US, "algo-1"): b"".join(record.line.encode() + b"\n" for record in records)},
     )
     found = convert(tmp_path / "job", tmp_path / "store")
-    heat = found.store().fetch(system.heatmap, Selection(found.job_id), "utilization", 900)
+    heat = found.store().fetch(heatmap.device_heatmap, Selection(found.job_id), "utilization", 900)
     assert {(row.node, row.device) for row in heat.rows} == {(node, name) for node in nodes for name in HOSTILE}
     lines = found.store().fetch(system.over_time, Selection(found.job_id, None, (nodes[1],)), "cpu", "device", 900)
     assert {device for _, device in lines.groups} == set(HOSTILE)
