@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from data import schema
 from data.convert.tables import write_table
@@ -59,7 +60,8 @@ def convert_events(run: Conversion, readers: Sequence[EventReader]) -> EventTota
             run.step("steps", [file for _, file in batch])
     if not any(len(table) for table in tables):
         return EventTotals()
-    return _write(run.folder, pa.concat_tables([_plain(table) for table in tables]))
+    together = pa.concat_tables([table.select(EVENT_SCHEMA.names).cast(EVENT_SCHEMA) for table in tables])
+    return _write(run.folder, together.unify_dictionaries().combine_chunks())
 
 
 def _without_copies(run: Conversion, reader: EventReader) -> list[tuple[int, SourceFile]]:
@@ -105,56 +107,72 @@ def _kept(run: Conversion) -> Iterator[pa.Table]:
         yield table
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """Text columns without dictionaries: those of different files would not fit together."""
-    fields = [pa.field(one.name, pa.string() if pa.types.is_dictionary(one.type) else one.type) for one in EVENT_SCHEMA]
-    return table.select(EVENT_SCHEMA.names).cast(pa.schema(fields))
-
-
 def _write(folder: Path, events: pa.Table) -> EventTotals:
     times = [events.column(name).to_numpy() for name in ("process", "step", "duration_ns", "start_ns")]
     events = events.take(pa.array(np.lexsort(times)))
     write_table(events, folder / "events.parquet", integers=("start_ns",))
-    is_step = pc.or_(
-        pc.starts_with(events.column("phase"), STEP_PREFIX), pc.starts_with(events.column("name"), STEP_PREFIX)
-    )
-    steps = events.filter(is_step)
-    in_lane = pc.starts_with(steps.column("phase"), STEP_PREFIX)
-    phase = pc.if_else(in_lane, steps.column("phase"), steps.column("name")).combine_chunks().dictionary_encode()
-    node = steps.column("node").combine_chunks().dictionary_encode()
-    pair = phase.indices.to_numpy().astype(np.int64) * len(node.dictionary) + node.indices.to_numpy()
-    present, at = np.unique(pair, return_inverse=True)
-    names = [
-        (phase.dictionary[one // len(node.dictionary)].as_py(), node.dictionary[one % len(node.dictionary)].as_py())
-        for one in present.tolist()
-    ]
-    order = sorted(range(len(names)), key=lambda i: (_phase_order(names[i][0]), natural_key(names[i][1]), names[i][1]))
-    groups = tuple(names[i] for i in order)
-    table = pa.table(
-        [np.argsort(order)[at].astype(np.int16) if len(at) else []]
-        + [steps.column(name) for name in ("worker", "step", "start_ns", "duration_ns")],
-        schema=schema.STEPS,
-    )
-    if len(table):
-        write_table(table, folder / "steps.parquet", integers=("start_ns",))
-    ends = pc.add(events.column("start_ns"), events.column("duration_ns"))
-    return EventTotals(
-        events=len(events),
+    ends = events.column("start_ns").to_numpy() + events.column("duration_ns").to_numpy()
+    totals = EventTotals(events=len(events), start_ns=events.column("start_ns")[0].as_py(), end_ns=int(ends.max()))
+    phase, is_step = _step_phases(events)
+    if not is_step.any():
+        return totals
+    steps = events.filter(pa.array(is_step))
+    node, nodes = _codes(steps, "node")
+    table, groups = _step_table(steps, phase[is_step], node, nodes, _words(events, "phase") + _words(events, "name"))
+    write_table(table, folder / "steps.parquet", integers=("start_ns",))
+    worker, workers = _codes(steps, "worker")
+    return replace(
+        totals,
         steps=len(table),
-        step_numbers=_distinct(phase.indices, table.column("step")) if len(table) else 0,
-        step_processes=len(steps.group_by(["node", "worker"]).aggregate([])),
-        step_phases=tuple(dict.fromkeys(phase for phase, _ in groups)),
+        step_numbers=len(_distinct(phase[is_step], table.column("step").to_numpy())),
+        step_processes=len(np.unique(node * len(workers) + worker)),
+        step_phases=tuple(dict.fromkeys(one for one, _ in groups)),
         step_groups=groups,
         loop=_loop(table, groups),
-        start_ns=pc.min(events.column("start_ns")).as_py(),
-        end_ns=pc.max(ends).as_py(),
     )
 
 
-def _distinct(phase: pa.Array, step: pa.ChunkedArray) -> int:
-    """How many different steps there are: phase and number, whichever process took them."""
-    pairs = np.stack([phase.to_numpy().astype(np.int64), step.to_numpy()])
-    return int(np.unique(pairs, axis=1).shape[1])
+def _codes(table: pa.Table, name: str) -> tuple[NDArray[np.int64], list[str]]:
+    """A text column as numbers, and the words they stand for."""
+    column = table.column(name).combine_chunks()
+    column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    return column.indices.to_numpy().astype(np.int64), column.dictionary.to_pylist()
+
+
+def _words(table: pa.Table, name: str) -> list[str]:
+    return _codes(table, name)[1]
+
+
+def _step_phases(events: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The phase of each event that is a step: its lane's name, else its own; and which events are steps.
+
+    Phases are numbered through the words of the lanes and, after them, those of the names.
+    """
+    (lane, lanes), (name, names) = _codes(events, "phase"), _codes(events, "name")
+    by_lane = np.array([word.startswith(STEP_PREFIX) for word in lanes])[lane]
+    by_name = np.array([word.startswith(STEP_PREFIX) for word in names])[name]
+    return np.where(by_lane, lane, len(lanes) + name), by_lane | by_name
+
+
+def _step_table(
+    steps: pa.Table, phase: NDArray[np.int64], node: NDArray[np.int64], nodes: list[str], phases: list[str]
+) -> tuple[pa.Table, tuple[tuple[str, str], ...]]:
+    """The steps with the number of their group, and the groups: phase and node, training first."""
+    present, at = np.unique(phase * len(nodes) + node, return_inverse=True)
+    names = [(phases[one // len(nodes)], nodes[one % len(nodes)]) for one in present.tolist()]
+    groups = tuple(sorted(set(names), key=lambda pair: (_phase_order(pair[0]), natural_key(pair[1]), pair[1])))
+    number = np.array([groups.index(pair) for pair in names], np.int16)
+    columns = [pa.array(number[at]), steps.column("worker").cast(pa.string())]
+    columns += [steps.column(name) for name in ("step", "start_ns", "duration_ns")]
+    return pa.table(columns, schema=schema.STEPS), groups
+
+
+def _distinct(phase: NDArray[np.int64], step: NDArray[np.int64]) -> set[tuple[int, int]]:
+    """The different steps: phase and number, whichever process took them."""
+    found: set[tuple[int, int]] = set()
+    for one in np.unique(phase).tolist():
+        found |= {(one, number) for number in np.unique(step[phase == one]).tolist()}
+    return found
 
 
 def _loop(steps: pa.Table, groups: Sequence[tuple[str, str]]) -> tuple[int, int, int] | None:

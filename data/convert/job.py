@@ -5,7 +5,7 @@ Runs in the child process that `supervise` starts; everything it reads from the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -31,6 +31,11 @@ from data.readers import READERS
 from data.readers.sagemaker_system import Catalog, SystemRows
 from data.series import Metric, Series, sorted_series
 from data.sources import FileKind, SourceJob
+
+READ_AHEAD_BYTES = 1 << 30
+
+Batch = tuple[SystemRows, tuple[Problem, ...], dict[int, int]]
+"""Rows with file ids, what could not be used, and the number of rows of each file."""
 
 _DATA_KINDS = (FileKind.SYSTEM, FileKind.PYTHONTIMELINE, FileKind.MODEL_TIMELINE)
 
@@ -74,7 +79,7 @@ def convert_job(
 
 
 def _database(memory_limit_mb: int) -> duckdb.DuckDBPyConnection:
-    # One thread: the next batch is read while a part is built, so a second core is busy anyway, and reading costs less.
+    # One thread reads at the least cost, and where time counts, `_read` has a second core busy anyway.
     db = duckdb.connect(config={"threads": 1, "memory_limit": f"{memory_limit_mb}MB"})
     db.execute("set preserve_insertion_order = false")
     db.execute("set autoinstall_known_extensions = false")
@@ -105,24 +110,38 @@ def _system(run: Conversion) -> SystemParts:
     system = SystemParts(run.folder, catalog, nominal, span)
     _take_over(run, system)
     order = batches(files, span)
-    with ThreadPoolExecutor(1) as reader:
-
-        def read(at: int) -> Future[tuple[SystemRows, tuple[Problem, ...], dict[int, int]]]:
-            return reader.submit(read_batch, run.db, order[at], run.job.local_path, catalog)
-
-        ahead = read(0) if order else None
-        for at, batch in enumerate(order):
-            rows, problems, counts = ahead.result() if ahead else (SystemRows.empty(), (), {})
-            ahead = read(at + 1) if at + 1 < len(order) else None
-            system.add(rows)
-            del rows
-            run.problems += problems
-            run.rows_of |= counts
-            if at + 1 < len(order):
-                system.close(order[at + 1][0][1].stamp_ns)
-            run.step("metrics", [file for _, file in batch])
+    for at, (rows, problems, counts) in enumerate(_read(run, order, catalog)):
+        system.add(rows)
+        del rows
+        run.problems += problems
+        run.rows_of |= counts
+        if at + 1 < len(order):
+            system.close(order[at + 1][0][1].stamp_ns)
+        run.step("metrics", [file for _, file in order[at]])
     system.finish()
     return system
+
+
+def _read(run: Conversion, order: Sequence[Sequence[FileWithId]], catalog: Catalog) -> Iterator[Batch]:
+    """The batches in order; of a large job each next one is read while the caller builds parts of the last.
+
+    That shortens the wait on a second core, but two busy cores do each less: a small job costs less without.
+    """
+    if sum(file.size for batch in order for _, file in batch) < READ_AHEAD_BYTES:
+        for batch in order:
+            yield read_batch(run.db, batch, run.job.local_path, catalog)
+        return
+    with ThreadPoolExecutor(1) as reader:
+
+        def submit(batch: Sequence[FileWithId]) -> Future[Batch]:
+            return reader.submit(read_batch, run.db, batch, run.job.local_path, catalog)
+
+        ahead = submit(order[0])
+        for batch in order[1:]:
+            found = ahead.result()
+            ahead = submit(batch)
+            yield found
+        yield ahead.result()
 
 
 def _probe(run: Conversion, files: Sequence[FileWithId], catalog: Catalog) -> dict[str, int]:
