@@ -278,8 +278,8 @@ def test_series_that_vanish_while_they_are_read_are_read_again(found: Stored) ->
 @pytest.mark.parametrize(
     ("table", "damage"),
     [
-        *((table, "cut") for table in ("raw", "ticks", "series", "steps", "problems", "histogram.parquet")),
-        *((table, "gone") for table in ("raw", "series", "problems")),
+        *((table, "cut") for table in ("raw", "ticks", "series", "problems")),
+        *((table, "gone") for table in ("raw", "series", "steps")),
         ("summary", "other"),
     ],
 )
@@ -364,7 +364,7 @@ def test_a_source_that_cannot_be_read_does_not_hide_the_others(found: Stored, tm
     assert str(gone) in store.source_problems[0].message
 
 
-@pytest.mark.parametrize("name", ["st [o]re", "st*re?", "it's", 'quo"te', "$files", "ümläut", "a;b--"])
+@pytest.mark.parametrize("name", ["st [o]re*?", "it's $files;--", 'quo"te ü'])
 def test_a_store_may_have_any_name(tmp_path: Path, name: str) -> None:
     write_job(tmp_path / "job")
     found = convert(tmp_path / "job", tmp_path / name)

@@ -237,13 +237,13 @@ def stored_gaps(found: Stored) -> list[tuple[str, int, int, bool]]:
 @pytest.mark.parametrize(
     ("skips", "spots"),
     [
-        ({"algo-1": [range(50, 53)]}, 0),  # 2 s and a little: more than three intervals
-        ({"algo-1": [range(50, 52)]}, 0),  # 1.5 s: about three intervals, with the jitter of the clock
-        ({"algo-1": [range(50, 51)], "algo-2": [range(80, 81)]}, 0),  # single ticks missing are no gap
-        ({"algo-1": [range(50, 190)], "algo-2": [range(30, 100)]}, 0),  # common, but for 25 s only
-        ({"algo-1": [range(50, 190)], "algo-2": [range(55, 195)]}, 2),
-        ({"algo-1": [range(20, 330)], "algo-2": [range(10, 150), range(170, 320)]}, 3),  # one stretch meets two
-        ({"algo-1": [range(20, 330)], "algo-2": [range(10, 150), range(170, 180)]}, 2),
+        ({"algo-1": [range(12, 15)]}, 0),  # 8 s: more than three intervals
+        ({"algo-1": [range(12, 14)]}, 0),  # 6 s: about three intervals, with the jitter of the clock
+        ({"algo-1": [range(12, 13)], "algo-2": [range(20, 21)]}, 0),  # single ticks missing are no gap
+        ({"algo-1": [range(12, 47)], "algo-2": [range(7, 25)]}, 0),  # common, but for less than 30 s
+        ({"algo-1": [range(12, 47)], "algo-2": [range(14, 49)]}, 2),
+        ({"algo-1": [range(5, 82)], "algo-2": [range(2, 38), range(42, 80)]}, 3),  # one stretch meets two
+        ({"algo-1": [range(5, 82)], "algo-2": [range(2, 38), range(42, 45)]}, 2),
     ],
 )
 def test_gaps(tmp_path: Path, skips: dict[str, list[range]], spots: int) -> None:
@@ -251,7 +251,12 @@ def test_gaps(tmp_path: Path, skips: dict[str, list[range]], spots: int) -> None
         record
         for node in ("algo-1", "algo-2")
         for record in trees.machine(
-            node, ticks=360, cores=1, gpus=0, skip=[tick for many in skips.get(node, []) for tick in many]
+            node,
+            ticks=90,
+            interval_us=2 * SECOND,
+            cores=1,
+            gpus=0,
+            skip=[t for many in skips.get(node, []) for t in many],
         )
     ]
     rows = write_job(tmp_path / "job", records)
