@@ -49,7 +49,7 @@ def _job(store: Store, job: SourceJob, limits: Limits) -> dict[str, Any]:
         "job": manifest.name,
         "job_id": manifest.job_id,
         "outcome": _outcome(stored, problems),
-        "status": store.fetch(job_queries.header, Selection(job.job_id)).status,
+        "status": store.fetch(job_queries.header, Selection(job.job_id)).status if manifest.has_data else "Unknown",
         "ended": manifest.system_end_marker and manifest.framework_end_marker,
         "system_rows": manifest.system_rows,
         "series": len(stored.series()) if manifest.system_rows else 0,
@@ -88,7 +88,7 @@ def _unreadable(job: SourceJob, error: InsightsError) -> dict[str, Any]:
 
 
 def _outcome(stored: StoredJob, problems: list[dict[str, Any]]) -> str:
-    if not stored.manifest.system_rows and not stored.manifest.events:
+    if not stored.manifest.has_data:
         return "error"
     if any(one["lost_rows"] or one["severity"] == "error" for one in problems):
         return "partial"

@@ -77,6 +77,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cpu_p95: float | None
     gpu_trend: tuple[float | None, ...]  # mean GPU utilisation over the job in a few points
 
+    @property
+    def has_data(self) -> bool:
+        """Whether any record or event could be read."""
+        return bool(self.system_rows or self.events)
+
 
 def part_file(table: str, part: int) -> str:
     """The name of a part's file of a table."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from data.errors import InsightsError, NotConverted
+from data.errors import InsightsError, NotConverted, SourceError
 from data.facts import TrainingJob, parse_training_job, status_of
 from data.frames import (
     GAPS_COLUMNS,
@@ -66,9 +66,11 @@ def totals(db: Database) -> JobTotals:
 
 
 def header(db: Database, selection: Selection) -> JobHeader:
-    """What every page of a job shows above its tabs."""
+    """What every page of a job shows above its tabs. Raises SourceError where nothing of the job could be read."""
     stored = db.job(selection.job)
     manifest, described = stored.manifest, _described(stored.manifest)
+    if not manifest.has_data:
+        raise SourceError(f"{NOTHING_READ} {_first_problem(db, selection)}".strip(), "Look at the files in its folder.")
     status, detail = _status(manifest, described)
     intervals = sorted(node.interval_ns for node in manifest.nodes if node.interval_ns)
     return JobHeader(
@@ -161,6 +163,16 @@ def problems(db: Database, selection: Selection) -> Problems:
     return Problems(frame[list(PROBLEMS_COLUMNS)].astype({"line": "Int64", "lost_rows": "Int64"}))
 
 
+NOTHING_READ = "None of this job's files holds anything that can be read."
+
+
+def _first_problem(db: Database, selection: Selection) -> str:
+    found = problems(db, selection)
+    if found.empty:
+        return ""
+    return f"First of {len(found)} problems: {found['file'].iloc[0]}: {found['message'].iloc[0]}."
+
+
 def _spot_gaps(db: Database, stored: StoredJob) -> tuple[tuple[int, int], ...]:
     """Stretches that no node recorded, longer than 60 s."""
     frame = gaps(db, Selection(stored.manifest.job_id))
@@ -225,6 +237,9 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
         return row | ({} if listed else {"name": job_id})
     except InsightsError as error:
         return row | {"state": "unreadable", "state_detail": error.message, "name": row["name"] or job_id}
+    if not manifest.has_data:
+        row |= {"problems": manifest.problems, "stored_bytes": manifest.stored_bytes}
+        return row | {"state": "unreadable", "state_detail": NOTHING_READ}
     described = _described(manifest)
     status, detail = _status(manifest, described)
     end, start = manifest.system_end_ns or manifest.end_ns, manifest.system_start_ns or manifest.start_ns
