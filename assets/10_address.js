@@ -86,6 +86,7 @@ window.insights = window.insights || {};
   insights.address = {
     parseMilliseconds, formatMilliseconds, readWindow, writeWindow, job, clamp, cut, setSearch, currentSearch, arrived,
     currentWindow: function () { return readWindow(currentSearch()); },
-    setWindow: function (win) { setSearch(writeWindow(currentSearch(), win), DEBOUNCE_MS); },
+    // A drag is one event and is written at once; keys come in bursts.
+    setWindow: function (win, once) { setSearch(writeWindow(currentSearch(), win), once ? 0 : DEBOUNCE_MS); },
   };
 })(window.insights);

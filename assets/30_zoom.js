@@ -3,6 +3,7 @@ window.insights = window.insights || {};
 (function (insights) {
   'use strict';
   const address = insights.address;
+  const AFTER_REQUESTS_MS = 80;
   let moving = 0, dragged = null;
 
   // Plotly's dates are wall clock without a zone: "2020-12-04 22:39:20.1225".
@@ -42,20 +43,28 @@ window.insights = window.insights || {};
     return window.Plotly.update(graph, { x: [corners] }, { 'xaxis.range': [toPlotly(whole.start), toPlotly(whole.end)] }, [0]);
   }
 
+  // Redrawing a large heatmap takes longer than the answer with its finer data: it waits for that.
+  function isHeavy(graph) {
+    return (graph._fullData || []).reduce(function (cells, trace) {
+      return cells + (trace.type === 'heatmap' && trace.z ? trace.z.length * (trace.z[0] || []).length : 0);
+    }, 0) > 20000;
+  }
+
   function moveCharts(win) {
     const whole = address.job(), target = win || whole;
     if (!target) return;
     insights.panels.graphs().forEach(function (graph) {
-      if (!insights.panels.isTime(graph) || !insights.panels.inView(graph)) return;
+      if (!insights.panels.isTime(graph) || !insights.panels.inView(graph) || isHeavy(graph)) return;
       moving += 1;
       Promise.resolve(move(graph, target, whole)).catch(function () {}).then(function () { moving -= 1; });
     });
   }
 
-  function setWindow(win) {
-    address.setWindow(win);
-    moveCharts(win);
+  // The requests go out first, so that the server works while the browser redraws what it has.
+  function setWindow(win, once) {
+    address.setWindow(win, once);
     insights.shell.showWindow();
+    if (once) setTimeout(function () { moveCharts(win); }, AFTER_REQUESTS_MS); else moveCharts(win);
   }
 
   function onRelayout(graph, event) {
@@ -64,7 +73,7 @@ window.insights = window.insights || {};
     if (!range) return;
     const win = address.cut(range, address.job());
     dragged = win;
-    setWindow(win);
+    setWindow(win, true);
   }
 
   function onClick(event) {
@@ -73,13 +82,13 @@ window.insights = window.insights || {};
     if (!trace || !trace.meta || !trace.meta.zoom || !Array.isArray(point.customdata)) return;
     try {
       const start = BigInt(point.customdata[0]), end = BigInt(point.customdata[1]);
-      if (end > start) setWindow(address.clamp({ start, end }, address.job()));
+      if (end > start) setWindow(address.clamp({ start, end }, address.job()), true);
     } catch (error) { /* not a pair of integers: nothing to zoom to */ }
   }
 
   insights.graphAttached.push(function (graph) {
     graph.on('plotly_relayout', function (event) { onRelayout(graph, event); });
-    graph.on('plotly_doubleclick', function () { if (insights.panels.isTime(graph)) setWindow(null); });
+    graph.on('plotly_doubleclick', function () { if (insights.panels.isTime(graph)) setWindow(null, true); });
     graph.on('plotly_click', onClick);
   });
 

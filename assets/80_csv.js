@@ -28,25 +28,21 @@ window.insights = window.insights || {};
     return start > DAY_MS ? instant(start + index * trace.dx) : start + index * trace.dx;
   }
 
-  function heatmapRows(trace, names) {
+  // The traces are blocks of rows, in order; `names` has the node and device of every row.
+  function heatmapRows(traces, names) {
     const lines = [['node', 'device', 'middle of column', 'highest %', 'mean %']];
     let row = -1;
-    Array.from(trace.z).forEach(function (values, band) {
-      if (!Array.from(values).some(Number.isFinite)) { if (!isRow(trace, band)) return; }
-      row += 1;
-      const name = names[row] || ['', ''];
-      Array.from(values).forEach(function (value, column) {
-        const known = Number.isFinite(value);
-        lines.push([name[0], name[1], xAt(trace, column), known ? value : null, known ? trace.customdata[band][column] : null]);
+    traces.forEach(function (trace) {
+      Array.from(trace.z).forEach(function (values, place) {
+        row += 1;
+        const name = names[row] || ['', ''];
+        Array.from(values).forEach(function (value, column) {
+          const known = Number.isFinite(value);
+          lines.push([name[0], name[1], xAt(trace, column), known ? value : null, known ? trace.customdata[place][column] : null]);
+        });
       });
     });
     return lines;
-  }
-
-  // A row without any measurement is still a row; the lines between rows are 2 or 20 pixels high.
-  function isRow(trace, band) {
-    const height = trace.y[band + 1] - trace.y[band];
-    return height !== 2 && height !== 20;
   }
 
   function pointRows(traces, unit, time) {
@@ -62,8 +58,8 @@ window.insights = window.insights || {};
 
   function table(graph) {
     const traces = graph._fullData, meta = graph.layout.meta || {};
-    const cells = meta.rows && traces.find(function (trace) { return trace.type === 'heatmap'; });
-    if (cells) return heatmapRows(cells, meta.rows);
+    const cells = traces.filter(function (trace) { return trace.type === 'heatmap'; });
+    if (meta.rows && cells.length) return heatmapRows(cells, meta.rows);
     return pointRows(traces.filter(function (trace) { return trace.type !== 'heatmap'; }), meta.unit, meta.time);
   }
 

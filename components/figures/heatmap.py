@@ -1,7 +1,6 @@
 """The utilisation heatmap: when was which device of which node how busy?
 
-Rows are given by their edges, so that a GPU is tall and a core thin; a cell without a measurement is a hole,
-through which the page's hatching shows.
+A GPU's row is tall and a core's thin; a cell without a measurement is a hole, through which the page's hatching shows.
 """
 
 from __future__ import annotations
@@ -11,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from components import format as text
 from components.figures.axes import View, chart, time_layout, words
-from components.figures.rows import MARGIN_PX, TITLE_PX, RowPlan, centres, is_pool, row_plan
+from components.figures.rows import MARGIN_PX, TITLE_PX, RowPlan, blocks, centres, is_pool, row_plan
 from components.panels import FigureView
 from components.theme import heatmap_scale
 from data.frames import NO_DATA, Heatmap
@@ -34,7 +32,7 @@ def utilization_heatmap(frame: Heatmap, view: View) -> FigureView:
     plan = row_plan(frame.rows)
     height = round(plan.height) + MARGIN_PX
     figure = chart(
-        [_cells(frame, plan, view), _label_axis(plan, view)],
+        [*_cells(frame, plan, view), _label_axis(plan, view)],
         time_layout(
             view,
             height=height,
@@ -51,36 +49,35 @@ def utilization_heatmap(frame: Heatmap, view: View) -> FigureView:
     return FigureView(figure, note=_note(frame), caption=_caption(frame, view), height=height)
 
 
-def _banded(values: NDArray[np.uint8], plan: RowPlan) -> NDArray[np.uint8]:
-    """The rows with empty ones where a space lies."""
-    banded = np.full((len(plan.row_of_band), values.shape[1]), NO_DATA, np.uint8)
-    places = [band for band, row in enumerate(plan.row_of_band) if row >= 0]
-    banded[places] = values
-    return banded
-
-
-def _cells(frame: Heatmap, plan: RowPlan, view: View) -> go.Heatmap:
-    highest = _banded(frame.maximum, plan).astype(np.float32)
-    highest[highest == NO_DATA] = np.nan
+def _cells(frame: Heatmap, plan: RowPlan, view: View) -> list[go.Heatmap]:
+    """A trace for each block of rows of one height: evenly spaced cells are drawn as one picture, several times faster
+    than cells between given edges.
+    """
+    highest = frame.maximum.astype(np.float32)
+    highest[frame.maximum == NO_DATA] = np.nan
     half_ns = frame.bin_ns // 2
-    what = WORDS[frame.metric][0]
-    return go.Heatmap(
-        z=highest,
-        customdata=_banded(frame.mean, plan),
-        x0=view.time(frame.start_ns + half_ns),
-        dx=frame.bin_ns / 1e6,
-        y=plan.edges,
-        zmin=0,
-        zmax=100,
-        zsmooth=False,
-        colorscale=heatmap_scale(view.theme),
-        showscale=False,
-        hoverongaps=False,
-        hovertemplate=(
-            f"<b>%{{y}}</b><br>%{{x}} ± {text.duration(half_ns)}<br>"
-            f"{what}: highest <b>%{{z:.0f}} %</b>, mean %{{customdata}} %<extra></extra>"
-        ),
+    template = (
+        f"<b>%{{y}}</b><br>%{{x}} ± {text.duration(half_ns)}<br>"
+        f"{WORDS[frame.metric][0]}: highest <b>%{{z:.0f}} %</b>, mean %{{customdata}} %<extra></extra>"
     )
+    return [
+        go.Heatmap(
+            z=highest[block.first : block.last],
+            customdata=frame.mean[block.first : block.last],
+            x0=view.time(frame.start_ns + half_ns),
+            dx=frame.bin_ns / 1e6,
+            y0=block.top + block.row_px / 2,
+            dy=block.row_px,
+            zmin=0,
+            zmax=100,
+            zsmooth=False,
+            colorscale=heatmap_scale(view.theme),
+            showscale=False,
+            hoverongaps=False,
+            hovertemplate=template,
+        )
+        for block in blocks(plan)
+    ]
 
 
 def _row_axis(frame: Heatmap, plan: RowPlan) -> dict[str, Any]:

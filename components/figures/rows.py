@@ -47,6 +47,31 @@ def row_plan(rows: tuple[HeatmapRow, ...]) -> RowPlan:
     return RowPlan(np.array(edges, np.float32), tuple(bands), tuple(titles), edges[-1])
 
 
+@dataclass(frozen=True)
+class Block:
+    """Neighbouring rows of one height: `first` and `last` (exclusive) count rows."""
+
+    first: int
+    last: int
+    top: float
+    row_px: float
+
+
+def blocks(plan: RowPlan) -> list[Block]:
+    """The rows in runs of one height, without the spaces between."""
+    found: list[Block] = []
+    bands = zip(plan.row_of_band, pairwise(plan.edges.tolist()), strict=True)
+    for row, (top, bottom) in bands:
+        if row < 0:
+            continue
+        before = found[-1] if found else None
+        if before and before.row_px == bottom - top and before.top + (row - before.first) * before.row_px == top:
+            found[-1] = Block(before.first, row + 1, before.top, before.row_px)
+        else:
+            found.append(Block(row, row + 1, top, bottom - top))
+    return found
+
+
 def expected_height(nodes: int, gpus: int, cpus: int) -> int:
     """About how tall the chart becomes, so that its place can be kept before the data are there."""
     per_node = max(nodes, 1)

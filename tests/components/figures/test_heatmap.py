@@ -11,8 +11,13 @@ from tests import frames
 from tests.components.figures.plot import VIEW, WHOLE, assert_house_rules, everything
 
 
-def rows_of(figure):
-    return [index for index, row in enumerate(np.asarray(figure.data[0].z)) if not np.isnan(row).all()]
+def cells_of(figure):
+    return [trace for trace in figure.data if trace.type == "heatmap"]
+
+
+def stacked(figure, name):
+    """The rows of all blocks, one below the other."""
+    return np.concatenate([np.asarray(getattr(trace, name)) for trace in cells_of(figure)])
 
 
 def test_cells_stand_at_their_values_and_times():
@@ -20,12 +25,11 @@ def test_cells_stand_at_their_values_and_times():
     figure = heatmap.utilization_heatmap(frame, VIEW).figure
     assert_house_rules(figure, time=True)
     cells = figure.data[0]
-    z = np.asarray(cells.z)
-    places = rows_of(figure)
-    assert len(places) == 3 * 36
+    z = stacked(figure, "z")
+    assert len(z) == 3 * 36
     # device 5 of the second node (row 41 of the frame), second 100
-    assert z[places[41], 100] == (41 * 7 + 100) % 101
-    assert np.asarray(cells.customdata)[places[41], 100] == (41 * 7 + 100) % 101 // 2
+    assert z[41, 100] == (41 * 7 + 100) % 101
+    assert stacked(figure, "customdata")[41, 100] == (41 * 7 + 100) % 101 // 2
     assert cells.x0 == "2020-12-04 22:39:20.500000"  # the middle of the first column of 1 s
     assert cells.dx == 1000
     assert (cells.zmin, cells.zmax) == (0, 100)
@@ -35,8 +39,8 @@ def test_cells_stand_at_their_values_and_times():
 def test_a_gap_is_a_hole_and_never_zero():
     frame = frames.heatmap(gap=(100, 130))
     figure = heatmap.utilization_heatmap(frame, VIEW).figure
-    z = np.asarray(figure.data[0].z)
-    last_node = z[rows_of(figure)[-36:]]
+    z = stacked(figure, "z")
+    last_node = z[-36:]
     assert np.isnan(last_node[:, 100:130]).all()
     assert not np.isnan(last_node[:, 99]).any()
     assert not np.isnan(last_node[:, 130]).any()
@@ -54,10 +58,16 @@ def test_gpus_are_tall_cores_thin_and_nodes_have_a_title_line():
     assert np.diff(pooled.edges).tolist() == [20, *[12] * 4, 2, *[6] * 8]
 
 
+def test_rows_of_one_height_are_one_picture():
+    plan = rows.row_plan(frames.heatmap(nodes=("a", "b")).rows)
+    found = [(one.first, one.last, one.top, one.row_px) for one in rows.blocks(plan)]
+    assert found == [(0, 4, 20, 12), (4, 36, 70, 3), (36, 40, 186, 12), (40, 72, 236, 3)]
+
+
 def test_a_job_without_gpus_has_no_gpu_rows():
     frame = frames.heatmap(nodes=("a",), gpus=0)
     figure = heatmap.utilization_heatmap(frame, VIEW).figure
-    assert len(rows_of(figure)) == 32
+    assert len(stacked(figure, "z")) == 32
     assert not [note for note in figure.layout.annotations if "GPU" in note.text]
     assert [note.text for note in figure.layout.annotations] == ["<b>a</b>", "CPU mean 18.3 %"]
 
@@ -73,9 +83,8 @@ def test_the_pointer_reads_node_device_time_and_both_values():
     assert "%{z:.0f} %" in template
     assert "%{customdata} %" in template
     # every row has a name exactly at its middle, which is how the name is found
-    edges = np.asarray(figure.data[0].y)
-    middles = ((edges[1:] + edges[:-1]) / 2)[rows_of(figure)]
-    assert np.allclose(middles, figure.layout.yaxis.tickvals)
+    middles = [trace.y0 + trace.dy * at for trace in cells_of(figure) for at in range(len(trace.z))]
+    assert middles == list(figure.layout.yaxis.tickvals)
 
 
 def test_the_note_says_what_a_column_is():
@@ -131,7 +140,7 @@ def test_labels_that_look_like_numbers_stay_text_in_order():
 def test_many_nodes_fit_a_screen():
     frame = frames.heatmap(nodes=[f"algo-{n}" for n in range(1, 9)], gpus=8, cores=96, pooled=12, bins=600)
     view = heatmap.utilization_heatmap(frame, View(Window(frames.START_NS, frames.START_NS + 600 * frames.S)))
-    assert len(rows_of(view.figure)) == 8 * 16
+    assert len(stacked(view.figure, "z")) == 8 * 16
     assert view.height < 1500
     assert len(view.figure.to_json()) < 1_000_000
     assert abs(rows.expected_height(8, 64, 768) - view.height) < 40
