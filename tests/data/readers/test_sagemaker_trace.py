@@ -19,6 +19,7 @@ from data.readers import READERS, sagemaker_trace
 from data.readers.events import EVENT_SCHEMA, EventBatch, split_node_id
 from data.readers.paths import literal_pattern
 from data.readers.sagemaker_trace import READER, read
+from data.readers.trace_bulk import BulkFile, read_in_bulk
 from data.sources import FileKind, SourceFile, open_source
 
 START_US = 1767268800000000
@@ -228,6 +229,23 @@ def test_the_reader_is_registered_once() -> None:
     assert len({reader.name for reader in READERS}) == len(READERS)
     taken = {kind for kind in FileKind if READER.matches(SourceFile("x", 0, 0, kind, "", 0))}
     assert taken == {FileKind.PYTHONTIMELINE, FileKind.MODEL_TIMELINE}
+
+
+def test_sound_files_take_the_fast_road(db: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    """Also with fractions of microseconds, and without names or numbers: else a job of many files takes minutes."""
+    items = [
+        start(),
+        lane(1, "A"),
+        event(ts=1.5),
+        event(dur=0.25, args={"step_num": "7"}),
+        {"ph": "X", "ts": 1, "dur": 2},
+    ]
+    paths = [tmp_path / "one.json", tmp_path / "two.json"]
+    for path in paths:
+        path.write_text(json.dumps(items))
+    found = read_in_bulk(db, [str(path) for path in paths])
+    assert found.files == (BulkFile(events=3, without_clock=0, pairs=0, doubtful=False),) * 2
+    assert len(found.table) == 6
 
 
 TIMES = st.integers(0, 10**15) | st.decimals(0, 10**9, places=3).map(float) | st.integers(0, 99).map(str)
