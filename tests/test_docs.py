@@ -224,6 +224,7 @@ def documented_columns(table: str) -> dict[str, str]:
 
 def plain_type(kind: Any) -> str:
     text = str(kind).replace("<element: ", " of ").replace(">", "").replace("list of", "list of")
+    text = re.sub(r"^dictionary<values=(\w+), .*", r"\1", text)  # strings that pyarrow remembers as categories
     text = re.sub(r"fixed_size_list of (\w+)\[(\d+)\]", r"list of \2 \1", text)
     return text
 

@@ -32,7 +32,7 @@ def levels(folder: Path, part_ids: Sequence[int], series: SeriesMap) -> tuple[tu
     merged = parts.merge_bins(*(np.concatenate(column) for column in zip(*loaded, strict=True)))
     factor, first, factors = schema.ROLLUP_FACTORS[1], merged, [schema.ROLLUP_FACTORS[0]]
     while True:
-        write_table(parts.rollup_table(merged), folder / level_file(factor), integers=("bin_ns",))
+        write_table(parts.rollup_table(merged), folder / level_file(factor), differences=("bin_ns",), plain=("sum",))
         factors.append(factor)
         width = int(series.interval_us.min()) * factor
         fits = (int(merged[1].max()) - int(merged[1].min())) // width + 1 <= schema.MAX_BINS

@@ -110,7 +110,7 @@ def _kept(run: Conversion) -> Iterator[pa.Table]:
 def _write(folder: Path, events: pa.Table) -> EventTotals:
     times = [events.column(name).to_numpy() for name in ("process", "step", "duration_ns", "start_ns")]
     events = events.take(pa.array(np.lexsort(times)))
-    write_table(events, folder / "events.parquet", integers=("start_ns",))
+    write_table(events, folder / "events.parquet", differences=("start_ns", "step"))
     ends = events.column("start_ns").to_numpy() + events.column("duration_ns").to_numpy()
     totals = EventTotals(events=len(events), start_ns=events.column("start_ns")[0].as_py(), end_ns=int(ends.max()))
     phase, is_step = _step_phases(events)
@@ -119,7 +119,7 @@ def _write(folder: Path, events: pa.Table) -> EventTotals:
     steps = events.filter(pa.array(is_step))
     node, nodes = _codes(steps, "node")
     table, groups = _step_table(steps, phase[is_step], node, nodes, _words(events, "phase") + _words(events, "name"))
-    write_table(table, folder / "steps.parquet", integers=("start_ns",))
+    write_table(table, folder / "steps.parquet", differences=("start_ns", "step"))
     worker, workers = _codes(steps, "worker")
     return replace(
         totals,

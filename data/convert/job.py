@@ -190,10 +190,16 @@ def _derive(run: Conversion, system: SystemParts) -> Whole:
     levels, bins = derive.levels(run.folder, ids, series_map)
     series_table = derive.series_table(series, bins)
     write_table(series_table, run.folder / "series.parquet")
-    write_table(tick_table, run.folder / "ticks.parquet", integers=("tick_ns",), row_group=TICK_ROW_GROUP)
+    write_table(
+        tick_table,
+        run.folder / "ticks.parquet",
+        differences=("tick_ns", "stamp_ns"),
+        plain=("cpu_mean", "network"),
+        row_group=TICK_ROW_GROUP,
+    )
     summary = derive.summary_table(tick_table, names)
     write_table(summary, run.folder / "summary.parquet")
-    write_table(derive.histogram_table(run.folder, ids), run.folder / "histogram.parquet")
+    write_table(derive.histogram_table(run.folder, ids), run.folder / "histogram.parquet", plain=("value",))
     write_table(derive.gaps_table(found, names), run.folder / "gaps.parquet")
     highest: dict[str, float] = {}
     for row in summary.to_pylist():

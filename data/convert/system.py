@@ -28,6 +28,7 @@ BATCH_BYTES = 256 << 20
 _ROWS_A_PART = 2_100_000
 _BYTES_A_ROW = 120
 _PENDING_ROWS = 8_000_000
+_SHARED_BY = 4
 
 FileWithId = tuple[int, SourceFile]
 
@@ -186,14 +187,16 @@ class SystemParts:
     def _write(self, part: int, rows: SystemRows) -> None:
         interval_us = {node: interval // 1000 for node, interval in self.intervals_ns().items()}
         built = parts.build(rows, parts.SeriesMap.of(self.catalog.series, list(interval_us), interval_us))
-        for table, content, integers in (
-            (schema.Table.RAW, built.raw, ("time_ns",)),
-            (schema.Table.ROLLUP, built.rollup, ("bin_ns",)),
-            ("coarse", built.coarse, ("bin_ns",)),
-            (schema.Table.HISTOGRAM, built.histogram, ()),
-            (schema.Table.STAMPS, built.stamps, ("time_us",)),
+        # Where devices share their times, these repeat; where each has its own, only differences are small.
+        shared = len(built.stamps) * _SHARED_BY <= len(built.raw)
+        for table, content, differences, plain in (
+            (schema.Table.RAW, built.raw, () if shared else ("time_ns",), ()),
+            (schema.Table.ROLLUP, built.rollup, ("bin_ns",), ("sum",)),
+            ("coarse", built.coarse, ("bin_ns",), ("sum",)),
+            (schema.Table.HISTOGRAM, built.histogram, (), ("value",)),
+            (schema.Table.STAMPS, built.stamps, ("time_us",), ("cpu_sum", "network_sum")),
         ):
-            write_table(content, self.folder / part_file(table, part), integers=integers)
+            write_table(content, self.folder / part_file(table, part), differences=differences, plain=plain)
         times = built.raw.column("time_ns").to_numpy()
         self.entries[part] = PartEntry(
             part=part,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,9 +14,19 @@ TICK_ROW_GROUP = 16_384
 """Ticks are wide rows of which a view wants a few minutes: smaller groups, so that more of them can be skipped."""
 
 
-def write_table(table: pa.Table, path: Path, *, integers: tuple[str, ...] = (), row_group: int = ROW_GROUP) -> int:
-    """Writes a Parquet file and forces it to disk; its size in bytes. `integers` (sorted times) go as differences."""
-    dictionary = [name for name in table.column_names if name not in integers]
+def write_table(
+    table: pa.Table,
+    path: Path,
+    *,
+    differences: Sequence[str] = (),
+    plain: Sequence[str] = (),
+    row_group: int = ROW_GROUP,
+) -> int:
+    """Writes a Parquet file and forces it to disk; its size in bytes.
+
+    `differences` are integers that hardly go down, and `plain` numbers that hardly repeat; all else repeats, and goes
+    with a dictionary.
+    """
     beside = path.with_name(path.name + ".part")
     with open(beside, "wb") as sink:
         pq.write_table(
@@ -24,14 +35,20 @@ def write_table(table: pa.Table, path: Path, *, integers: tuple[str, ...] = (), 
             compression="zstd",
             compression_level=1,
             row_group_size=row_group,
-            use_dictionary=dictionary,
-            column_encoding=dict.fromkeys(integers, "DELTA_BINARY_PACKED") or None,
+            use_dictionary=[_leaf(one) for one in table.schema if one.name not in {*differences, *plain}],
+            column_encoding={_leaf(table.schema.field(name)): "DELTA_BINARY_PACKED" for name in differences} or None,
             write_statistics=True,
         )
         sink.flush()
         os.fsync(sink.fileno())
     os.replace(beside, path)
     return path.stat().st_size
+
+
+def _leaf(column: pa.Field) -> str:
+    """The name by which Parquet knows a column's values."""
+    nested = pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type)
+    return f"{column.name}.list.element" if nested else column.name
 
 
 def write_bytes(content: bytes, path: Path) -> None:
