@@ -25,6 +25,9 @@ MAX_BINS = 1500
 TICK_TOLERANCE_NS = 20_000_000
 """Records of a node closer than this to the first one of a tick belong to the tick (reference: the rules' 20 ms)."""
 
+GAP_INTERVALS = 3
+"""Time without a record of a node is a gap above this many of its median intervals."""
+
 NOMINAL_INTERVALS_NS = tuple(ms * 10**6 for ms in (100, 200, 500, 1000, 5000, 60_000))
 """The sampling intervals the profiler offers; bins are built on the nearest one."""
 

@@ -376,14 +376,14 @@ def test_pages_of_the_documents_can_be_reached_from_the_readme() -> None:
 
 def test_names_of_limits_in_the_documents_are_the_real_ones() -> None:
     """Numbers that are easily changed in the code and forgotten here."""
-    from data.convert.derive import GAP_INTERVALS, SPOT_GAP_NS, TREND_POINTS
+    from data.convert.derive import SPOT_GAP_NS, TREND_POINTS
     from data.convert.supervise import DEFAULT_LIMITS
     from data.queries import bins
 
     figures = " ".join(read("docs/figures.md").split())
     sentences: list[tuple[str, Callable[[], str]]] = [
         (figures, lambda: f"lie within {schema.TICK_TOLERANCE_NS // 10**6} ms of the tick's first record"),
-        (figures, lambda: f"longer than {GAP_INTERVALS} times the node's median interval"),
+        (figures, lambda: f"longer than {schema.GAP_INTERVALS} times the node's median interval"),
         (figures, lambda: f"more than {SPOT_GAP_NS // 10**9} s is a **spot gap**"),
         (figures, lambda: f"mean + {steps.OUTLIER_DEVIATIONS} standard deviations"),
         (figures, lambda: f"at most {schema.MAX_BINS:,} intervals"),

@@ -103,24 +103,23 @@ def grid(db: Database, stored: StoredJob, at: Resolution, row_of: NDArray[np.int
         empty = np.full((rows, at.columns), np.nan)
         return Grid(empty, empty, empty, np.zeros((rows, at.columns), np.int64))
     found = _level(db, stored, at, wanted)
-    return cells(
-        at, rows, row_of[found["sid"]], found["time_ns"], found["min"], found["max"], found["sum"], found["count"]
-    )
+    times = (found["time_ns"], found["time_ns"])
+    return cells(at, rows, row_of[found["sid"]], times, found["min"], found["max"], found["sum"], found["count"])
 
 
 def cells(
     at: Resolution,
     rows: int,
     row: NDArray[np.int64],
-    time_ns: NDArray[np.int64],
+    times: tuple[NDArray[np.int64], NDArray[np.int64]],
     minimum: NDArray[np.float64],
     maximum: NDArray[np.float64],
     total: NDArray[np.float64],
     count: NDArray[np.float64],
 ) -> Grid:
-    """Values with their rows (-1 for none) and times as a grid."""
+    """Values with their rows (-1 for none) and the first and last time each stands for, as a grid."""
     columns = at.columns + 2 * at.margin
-    column = (time_ns - at.start_ns) // at.column_ns + at.margin
+    column = (times[0] - at.start_ns) // at.column_ns + at.margin
     keep = (row >= 0) & (column >= 0) & (column < columns)
     cell = row[keep] * columns + column[keep]
     size, shape = rows * columns, (rows, columns)
@@ -132,7 +131,12 @@ def cells(
     for values in (low, high, sums):
         values[many == 0] = np.nan
     made = Grid(low.reshape(shape), high.reshape(shape), sums.reshape(shape), many.reshape(shape))
-    return _inner(_bridged(made), at) if at.fine else made
+    if not at.fine:
+        return made
+    first, last = np.full(size, np.iinfo(np.int64).max), np.zeros(size, np.int64)
+    np.minimum.at(first, cell, times[0][keep])
+    np.maximum.at(last, cell, times[1][keep])
+    return _inner(_bridged(made, first.reshape(shape), last.reshape(shape), at.interval_ns), at)
 
 
 MAX_RUNS = 16
@@ -199,18 +203,21 @@ def _inner(made: Grid, at: Resolution) -> Grid:
     return Grid(made.minimum[:, inside], made.maximum[:, inside], made.total[:, inside], made.count[:, inside])
 
 
-def _bridged(made: Grid) -> Grid:
-    """Single and double empty columns between filled ones take the values before them.
+def _bridged(made: Grid, first: NDArray[np.int64], last: NDArray[np.int64], interval_ns: int) -> Grid:
+    """Empty columns between samples that are no gap apart take the values before them.
 
-    Columns about as long as the sampling interval are now and then missed by a sample that came a little early or
-    late; that is no gap, and a real gap is at least three intervals long.
+    Columns about as long as the sampling interval are now and then missed by a sample that came a little early or late.
+    A gap begins above `GAP_INTERVALS` intervals from the last sample before to the first after.
     """
     filled = made.count > 0
-    columns = np.arange(filled.shape[1])
+    width = filled.shape[1]
+    columns = np.arange(width)
     before = np.maximum.accumulate(np.where(filled, columns, -1), axis=1)
-    after = np.minimum.accumulate(np.where(filled, columns, filled.shape[1] + 9)[:, ::-1], axis=1)[:, ::-1]
-    bridge: NDArray[np.bool_] = ~filled & (before >= 0) & (after - before <= 3)
-    source: NDArray[np.int64] = np.where(bridge, before, columns).astype(np.int64)
+    after = np.minimum.accumulate(np.where(filled, columns, width)[:, ::-1], axis=1)[:, ::-1]
+    between = ~filled & (before >= 0) & (after < width)
+    start = np.take_along_axis(last, np.maximum(before, 0), axis=1)
+    end = np.take_along_axis(first, np.minimum(after, width - 1), axis=1)
+    source = np.where(between & (end - start <= schema.GAP_INTERVALS * interval_ns), before, columns)
     return Grid(
         np.take_along_axis(made.minimum, source, axis=1),
         np.take_along_axis(made.maximum, source, axis=1),

@@ -55,7 +55,7 @@ def over_time(db: Database, selection: Selection, metric: LineMetric, by: Groupi
     nodes, window = selected_nodes(stored, selection), window_of(stored, selection)
     if metric in CODES and by != "device":
         return _from_ticks(db, stored, nodes, window, metric, by, width_px)
-    series, labels, unit = _lineseries_of(stored, nodes, metric)
+    series, labels, unit = _line_series(stored, nodes, metric)
     keys = [_group(node, label, by, metric) for node, label in zip(series["node"], labels, strict=True)]
     groups = tuple(dict.fromkeys(keys))
     position = {key: at for at, key in enumerate(groups)}
@@ -91,7 +91,8 @@ def _from_ticks(
     at = resolution(stored, window, nodes, len(nodes), width_px)
     origin = at.read_window.start_ns
     found = db.columns(
-        f"select node, (tick_ns - $start) // $column as at, min({metric}_min) as low, max({metric}_max) as high,"
+        f"select node, (tick_ns - $start) // $column as at, min(tick_ns) as first, max(tick_ns) as last,"
+        f" min({metric}_min) as low, max({metric}_max) as high,"
         f" sum({metric}_mean * {metric}_count) as total, sum({metric}_count)::bigint as many"
         f" from read_parquet($files) where tick_ns >= $start and tick_ns < $end and {metric}_count > 0 group by all",
         files=[stored.file("ticks.parquet", NO_SYSTEM)],
@@ -108,7 +109,7 @@ def _from_ticks(
         at,
         len(groups),
         group_of[found["node"]],
-        origin + found["at"] * at.column_ns,
+        (found["first"], found["last"]),
         found["low"],
         found["high"],
         found["total"],
@@ -129,7 +130,7 @@ def _from_ticks(
     )
 
 
-def _lineseries_of(stored: StoredJob, nodes: tuple[str, ...], metric: str) -> tuple[pd.DataFrame, list[str], str]:
+def _line_series(stored: StoredJob, nodes: tuple[str, ...], metric: str) -> tuple[pd.DataFrame, list[str], str]:
     """The series of a metric, a label for each within its node, and their unit."""
     if metric in CODES:
         found = series_of(stored, nodes, (CODES[metric],))
