@@ -22,9 +22,6 @@ from data.series import SUMMARY_METRICS, Metric, Series
 SPOT_GAP_NS = 60 * 10**9
 """A gap common to all nodes and longer than this is shown as an interruption."""
 
-GAP_INTERVALS = 3
-"""Time without a record is a gap from this many median intervals on."""
-
 
 def levels(folder: Path, part_ids: Sequence[int], series: SeriesMap) -> tuple[tuple[int, ...], Bins]:
     """Writes the whole job's rollups, each four times wider until it fits; their factors and the first of them."""
@@ -230,7 +227,7 @@ def gaps_table(found: Sequence[NodeTicks], nodes: Sequence[str]) -> pa.Table:
 def _gaps(one: NodeTicks) -> list[tuple[int, int]]:
     if not one.interval_ns:
         return []
-    wide = np.flatnonzero(one.first_ns[1:] - one.last_ns[:-1] > GAP_INTERVALS * one.interval_ns)
+    wide = np.flatnonzero(one.first_ns[1:] - one.last_ns[:-1] > schema.GAP_INTERVALS * one.interval_ns)
     return list(zip(one.last_ns[wide].tolist(), one.first_ns[wide + 1].tolist(), strict=True))
 
 
