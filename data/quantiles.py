@@ -37,13 +37,14 @@ def count_values(
     Percentages come with two decimals, so nearly all values are counted in a table; the few others are sorted.
     """
     centi = np.rint(value * 100)
-    on_grid = (centi >= 0) & (centi < GRID) & (centi / 100 == value)
-    counts = np.bincount(group[on_grid] * GRID + centi[on_grid].astype(np.int64))
+    off = (centi < 0) | (centi >= GRID) | (centi / 100 != value)
+    some_off = bool(off.any())
+    on_group, on_centi = (group[~off], centi[~off]) if some_off else (group, centi)
+    counts = np.bincount(on_group * GRID + on_centi.astype(np.int64))
     cells = np.flatnonzero(counts)
     groups, values, numbers = cells // GRID, (cells % GRID) / 100, counts[cells]
-    if on_grid.all():
+    if not some_off:
         return groups, values, numbers
-    off = ~on_grid
     pairs, many = np.unique(np.stack([group[off].astype(np.float64), value[off]]), axis=1, return_counts=True)
     return (
         np.concatenate([groups, pairs[0].astype(np.int64)]),

@@ -112,12 +112,8 @@ def tick_starts(time_us: NDArray[np.int64], tolerance_us: int) -> NDArray[np.int
 
 def ticks(folder: Path, part_ids: Sequence[int]) -> tuple[pa.Table, list[NodeTicks]]:
     """One row per node and tick, from the record groups of all parts."""
-    stamps = pa.concat_tables(
-        [pq.read_table(folder / part_file(schema.Table.STAMPS, part)) for part in part_ids], promote_options="default"
-    )
+    stamps = _stamps(folder, part_ids)
     node, time_us = stamps.column("node").to_numpy(), stamps.column("time_us").to_numpy()
-    order = np.lexsort((time_us, node))
-    stamps, node, time_us = stamps.take(pa.array(order)).combine_chunks(), node[order], time_us[order]
     starts, found = [], []
     for one in np.unique(node).tolist():
         left, right = np.searchsorted(node, [one, one + 1])
@@ -134,6 +130,19 @@ def ticks(folder: Path, part_ids: Sequence[int]) -> tuple[pa.Table, list[NodeTic
         name = f"{metric.name.lower()}_values"
         columns[name] = _first_values(stamps.column(name).combine_chunks(), begin)
     return pa.table(columns), found
+
+
+def _stamps(folder: Path, part_ids: Sequence[int]) -> pa.Table:
+    """The record groups of all parts by node and time: parts follow each other in time and have that order inside."""
+    pieces: dict[int, list[pa.Table]] = {}
+    for part in sorted(part_ids):
+        table = pq.read_table(folder / part_file(schema.Table.STAMPS, part))
+        node = table.column("node").to_numpy()
+        for one in np.flatnonzero(np.bincount(node)).tolist():
+            left, right = np.searchsorted(node, [one, one + 1]).tolist()
+            pieces.setdefault(one, []).append(table.slice(left, right - left))
+    ordered = [piece for one in sorted(pieces) for piece in pieces[one]]
+    return pa.concat_tables(ordered, promote_options="default").combine_chunks()
 
 
 def _record_groups(stamps: pa.Table, time_us: NDArray[np.int64], begin: NDArray[np.int64]) -> dict[str, pa.Array]:

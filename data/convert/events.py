@@ -51,7 +51,7 @@ def convert_events(run: Conversion, readers: Sequence[EventReader]) -> EventTota
     tables = list(_kept(run))
     for reader, files in wanted:
         for batch in _batches(files):
-            read = reader.read(run.db, [(file, run.job.local_path(file.path)) for _, file in batch])
+            read = reader.read(run.db, [(file, run.local_path(file.path)) for _, file in batch])
             ids = pa.array([file_id for file_id, _ in batch], pa.int32())
             at = read.table.schema.get_field_index("file")
             tables.append(read.table.set_column(at, "file", ids.take(read.table.column("file"))))
@@ -73,7 +73,7 @@ def _without_copies(run: Conversion, reader: EventReader) -> list[tuple[int, Sou
     sizes = {file.size for _, file in mine}
     known = [state.file for state in run.unchanged.values() if state.file.size in sizes and reader.matches(state.file)]
     files = sorted(known + [file for _, file in mine], key=lambda file: file.path)
-    copies = find_copies([(file, run.job.local_path(file.path)) for file in files])
+    copies = find_copies([(file, run.local_path(file.path)) for file in files])
     ids = {file.path: file_id for file_id, file in mine}
     for at, original in copies.items():
         copy, first = files[at], files[original].path
@@ -124,8 +124,8 @@ def _write(folder: Path, events: pa.Table) -> EventTotals:
     return replace(
         totals,
         steps=len(table),
-        step_numbers=len(_distinct(phase[is_step], table.column("step").to_numpy())),
-        step_processes=len(np.unique(node * len(workers) + worker)),
+        step_numbers=_distinct_steps(phase[is_step], table.column("step").to_numpy()),
+        step_processes=int(np.count_nonzero(np.bincount(node * len(workers) + worker))),
         step_phases=tuple(dict.fromkeys(one for one, _ in groups)),
         step_groups=groups,
         loop=_loop(table, groups),
@@ -158,21 +158,20 @@ def _step_table(
     steps: pa.Table, phase: NDArray[np.int64], node: NDArray[np.int64], nodes: list[str], phases: list[str]
 ) -> tuple[pa.Table, tuple[tuple[str, str], ...]]:
     """The steps with the number of their group, and the groups: phase and node, training first."""
-    present, at = np.unique(phase * len(nodes) + node, return_inverse=True)
+    pair = phase * len(nodes) + node
+    present = np.flatnonzero(np.bincount(pair))
     names = [(phases[one // len(nodes)], nodes[one % len(nodes)]) for one in present.tolist()]
     groups = tuple(sorted(set(names), key=lambda pair: (_phase_order(pair[0]), natural_key(pair[1]), pair[1])))
-    number = np.array([groups.index(pair) for pair in names], np.int16)
-    columns = [pa.array(number[at]), steps.column("worker").cast(pa.string())]
+    number = np.zeros(int(present[-1]) + 1, np.int16)
+    number[present] = [groups.index(one) for one in names]
+    columns = [pa.array(number[pair]), steps.column("worker").cast(pa.string())]
     columns += [steps.column(name) for name in ("step", "start_ns", "duration_ns")]
     return pa.table(columns, schema=schema.STEPS), groups
 
 
-def _distinct(phase: NDArray[np.int64], step: NDArray[np.int64]) -> set[tuple[int, int]]:
-    """The different steps: phase and number, whichever process took them."""
-    found: set[tuple[int, int]] = set()
-    for one in np.unique(phase).tolist():
-        found |= {(one, number) for number in np.unique(step[phase == one]).tolist()}
-    return found
+def _distinct_steps(phase: NDArray[np.int64], step: NDArray[np.int64]) -> int:
+    """How many different steps there are: phase and number, whichever process took them."""
+    return sum(len(np.unique(step[phase == one])) for one in np.flatnonzero(np.bincount(phase)).tolist())
 
 
 def _loop(steps: pa.Table, groups: Sequence[tuple[str, str]]) -> tuple[int, int, int] | None:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from data import schema
 from data.convert import derive
 from data.convert.events import convert_events
-from data.convert.parts import SeriesMap
+from data.convert.parts import DEVICE_HISTOGRAMS, SeriesMap
 from data.convert.progress import Progress, Report
 from data.convert.record import Whole, finish
 from data.convert.run import Conversion, plan, previous_version, same, stored_files
@@ -129,12 +129,12 @@ def _read(run: Conversion, order: Sequence[Sequence[FileWithId]], catalog: Catal
     """
     if sum(file.size for batch in order for _, file in batch) < READ_AHEAD_BYTES:
         for batch in order:
-            yield read_batch(run.db, batch, run.job.local_path, catalog)
+            yield read_batch(run.db, batch, run.local_path, catalog)
         return
     with ThreadPoolExecutor(1) as reader:
 
         def submit(batch: Sequence[FileWithId]) -> Future[Batch]:
-            return reader.submit(read_batch, run.db, batch, run.job.local_path, catalog)
+            return reader.submit(read_batch, run.db, batch, run.local_path, catalog)
 
         ahead = submit(order[0])
         for batch in order[1:]:
@@ -153,7 +153,7 @@ def _probe(run: Conversion, files: Sequence[FileWithId], catalog: Catalog) -> di
     if not first:
         return {}
     fresh = Catalog()
-    rows, _, _ = read_batch(run.db, list(first.values()), run.job.local_path, fresh)
+    rows, _, _ = read_batch(run.db, list(first.values()), run.local_path, fresh)
     for series in sorted_series(fresh.series):
         catalog.number(series)
     return measured_nominal_ns(rows, fresh)
@@ -194,7 +194,7 @@ def _derive(run: Conversion, system: SystemParts) -> Whole:
         tick_table,
         run.folder / "ticks.parquet",
         differences=("tick_ns", "stamp_ns"),
-        plain=("cpu_mean", "network"),
+        plain=("cpu_mean", "network", *DEVICE_HISTOGRAMS),
         row_group=TICK_ROW_GROUP,
     )
     summary = derive.summary_table(tick_table, names)

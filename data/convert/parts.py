@@ -18,6 +18,9 @@ from data.quantiles import count_values
 from data.readers.sagemaker_system import SystemRows
 from data.series import DEVICE_METRICS, PERCENT_METRICS, Metric, Series
 
+DEVICE_HISTOGRAMS = tuple(f"{metric.name.lower()}_histogram" for metric in DEVICE_METRICS)
+"""Columns of record groups and ticks."""
+
 
 @dataclass(frozen=True)
 class SeriesMap:
@@ -165,20 +168,20 @@ def _starts(*keys: NDArray[np.int64] | NDArray[np.int32]) -> NDArray[np.int64]:
 
 def _histogram(rows: SystemRows, chunk: NDArray[np.int64], series: SeriesMap) -> pa.Table:
     """How often each exact value occurred, per node, percentage metric and chunk."""
-    metric = series.metric[rows.sid]
-    wanted = np.flatnonzero(np.isin(metric, [int(m) for m in PERCENT_METRICS]))
-    value, metric, node = rows.value[wanted], metric[wanted], series.node[rows.sid[wanted]]
-    chunks = chunk[wanted]
-    if not len(wanted):
+    n_metric, n_node = len(Metric), int(series.node.max()) + 1
+    is_percent = np.isin(series.metric, [int(m) for m in PERCENT_METRICS])
+    of_series = np.where(is_percent, series.node.astype(np.int64) * n_metric + series.metric, -1)
+    group = of_series[rows.sid]
+    wanted = group >= 0
+    if not wanted.any():
         return pa.table([[]] * len(schema.HISTOGRAM), schema=schema.HISTOGRAM)
+    chunks = chunk[wanted]
     first = int(chunks.min())
-    n_metric = len(Metric)
-    group = ((chunks - first) * (int(node.max()) + 1) + node) * n_metric + metric
-    groups, values, numbers = count_values(group, value)
+    groups, values, numbers = count_values((chunks - first) * (n_node * n_metric) + group[wanted], rows.value[wanted])
     columns = [
-        (groups // n_metric % (int(node.max()) + 1)).astype(np.int16),
+        (groups // n_metric % n_node).astype(np.int16),
         (groups % n_metric).astype(np.int8),
-        groups // n_metric // (int(node.max()) + 1) + first,
+        groups // n_metric // n_node + first,
         values,
         numbers,
     ]
@@ -207,10 +210,11 @@ def _distinct_stamps(
     """The distinct (node, stamp) pairs in order, and for each row which of them it belongs to."""
     nodes, stamps, offset = [], [], 0
     at = np.empty(len(node), np.int64)
-    for one in np.unique(node).tolist():
+    for one in np.flatnonzero(np.bincount(node)).tolist():
         mine = np.flatnonzero(node == one)
         times = time_us[mine]
-        distinct = np.unique(times[_starts(times)])
+        distinct = np.sort(times[_starts(times)])
+        distinct = distinct[_starts(distinct)]
         at[mine] = offset + np.searchsorted(distinct, times)
         nodes.append(np.full(len(distinct), one, np.int16))
         stamps.append(distinct)

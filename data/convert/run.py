@@ -51,6 +51,14 @@ class Conversion:
     next_id: int = 0
     bytes_done: int = 0
     files_done: int = 0
+    folders: dict[str, str] = field(default_factory=dict)
+
+    def local_path(self, path: str) -> str:
+        """The absolute path of a listed file; whether it stays inside the job is looked at once for each folder."""
+        folder, _, name = path.rpartition("/")
+        if folder not in self.folders:
+            self.folders[folder] = self.job.local_path(path).removesuffix(f"/{name}")
+        return f"{self.folders[folder]}/{name}"
 
     def step(self, stage: str, done: Sequence[SourceFile] = ()) -> None:
         """Reports progress; raises StoreError where the user has cancelled."""

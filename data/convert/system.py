@@ -89,6 +89,8 @@ class SystemParts:
         self.dropped: dict[int, PartEntry] = {}  # parts to be built again: their duplicates stay counted
         self.pending: dict[int, list[SystemRows]] = {}
         self.numbered_nodes = self.nodes()
+        self.mapped: tuple[tuple[Series, ...], tuple[tuple[str, int], ...]] = ((), ())
+        self.series_map = parts.SeriesMap.of([], [], {})
 
     def add(self, rows: SystemRows) -> None:
         """Takes rows (with file ids) of any time."""
@@ -184,9 +186,17 @@ class SystemParts:
         sid, time_ns, value, file = (table.column(name).to_numpy() for name in schema.RAW.names)
         return SystemRows(sid, time_ns // 1000, value, file)
 
-    def _write(self, part: int, rows: SystemRows) -> None:
+    def _series_map(self) -> parts.SeriesMap:
+        """Made anew only where a series or an interval is new: a large job has many of both, and many parts."""
         interval_us = {node: interval // 1000 for node, interval in self.intervals_ns().items()}
-        built = parts.build(rows, parts.SeriesMap.of(self.catalog.series, list(interval_us), interval_us))
+        known = (tuple(self.catalog.series), tuple(interval_us.items()))
+        if known != self.mapped:
+            self.mapped = known
+            self.series_map = parts.SeriesMap.of(self.catalog.series, list(interval_us), interval_us)
+        return self.series_map
+
+    def _write(self, part: int, rows: SystemRows) -> None:
+        built = parts.build(rows, self._series_map())
         # Where devices share their times, these repeat; where each has its own, only differences are small.
         shared = len(built.stamps) * _SHARED_BY <= len(built.raw)
         for table, content, differences, plain in (
@@ -194,7 +204,7 @@ class SystemParts:
             (schema.Table.ROLLUP, built.rollup, ("bin_ns",), ("sum",)),
             ("coarse", built.coarse, ("bin_ns",), ("sum",)),
             (schema.Table.HISTOGRAM, built.histogram, (), ("value",)),
-            (schema.Table.STAMPS, built.stamps, ("time_us",), ("cpu_sum", "network_sum")),
+            (schema.Table.STAMPS, built.stamps, ("time_us",), ("cpu_sum", "network_sum", *parts.DEVICE_HISTOGRAMS)),
         ):
             write_table(content, self.folder / part_file(table, part), differences=differences, plain=plain)
         times = built.raw.column("time_ns").to_numpy()
@@ -203,7 +213,7 @@ class SystemParts:
             start_ns=int(times.min()),
             end_ns=int(times.max()),
             rows=len(times),
-            files=tuple(np.unique(built.raw.column("file").to_numpy()).tolist()),
+            files=tuple(np.flatnonzero(np.bincount(built.raw.column("file").to_numpy())).tolist()),
             duplicates=built.duplicates,
             duplicate_files=built.duplicate_files,
         )
