@@ -199,7 +199,7 @@ def _derive(run: Conversion, system: SystemParts) -> Whole:
     )
     summary = derive.summary_table(tick_table, names)
     write_table(summary, run.folder / "summary.parquet")
-    write_table(derive.histogram_table(run.folder, ids), run.folder / "histogram.parquet", plain=("value",))
+    write_table(derive.histogram_table(run.folder, ids), run.folder / "histogram.parquet")
     write_table(derive.gaps_table(found, names), run.folder / "gaps.parquet")
     highest: dict[str, float] = {}
     for row in summary.to_pylist():

@@ -203,7 +203,7 @@ class SystemParts:
             (schema.Table.RAW, built.raw, () if shared else ("time_ns",), ()),
             (schema.Table.ROLLUP, built.rollup, ("bin_ns",), ("sum",)),
             ("coarse", built.coarse, ("bin_ns",), ("sum",)),
-            (schema.Table.HISTOGRAM, built.histogram, (), ("value",)),
+            (schema.Table.HISTOGRAM, built.histogram, (), ()),
             (schema.Table.STAMPS, built.stamps, ("time_us",), ("cpu_sum", "network_sum", *parts.DEVICE_HISTOGRAMS)),
         ):
             write_table(content, self.folder / part_file(table, part), differences=differences, plain=plain)

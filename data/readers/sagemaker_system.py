@@ -160,7 +160,8 @@ def _fast(
 def _query(db: duckdb.DuckDBPyConnection, filled: list[tuple[int, SourceFile, str]], catalog: Catalog) -> SystemRows:
     paths = [literal_pattern(path) for _, _, path in filled]
     if not catalog.series:
-        _learn(db, paths[:1], catalog)
+        of_node = {file.node: path for (_, file, _), path in zip(reversed(filled), reversed(paths), strict=True)}
+        _learn(db, list(of_node.values()), catalog)
     rows = _fetch(db, paths, catalog)
     if len(rows) and int(rows.sid.min()) < 0:
         unknown = np.unique(rows.file[rows.sid < 0])
