@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,37 +21,44 @@ MAX_POINTS = 2000
 """Steps drawn one by one; more are reduced to bins."""
 
 MAX_OUTLIERS = 20
+_DURATION_BITS = 47
+"""Durations are below 2^47 ns (39 hours) where a sort takes group and duration together."""
+
 OUTLIER_DEVIATIONS = 3
 """An outlier takes longer than mean plus three population standard deviations of its phase and node (StepOutlier)."""
 
 
 @dataclass(frozen=True)
-class _Chosen:
-    """The steps that start in a window, ordered by start as they are stored; groups are (phase, node)."""
+class _Groups:
+    """Number, mean and outlier limit of the steps of each group (phase and node) that start in the window."""
 
-    groups: tuple[tuple[str, str], ...]
-    group: NDArray[np.int16]
-    duration_ns: NDArray[np.int64]
-    start_ns: NDArray[np.int64]  # empty where not asked for, like `step`
-    step: NDArray[np.int64]
+    pairs: tuple[tuple[str, str], ...]  # of the whole job; a group's number is its place
+    count: NDArray[np.int64]
+    mean_ns: NDArray[np.float64]
+    cut_ns: NDArray[np.float64]
+    first_ns: int  # start of the first step
 
-    def __len__(self) -> int:
-        return len(self.group)
+    @property
+    def present(self) -> list[int]:
+        return np.flatnonzero(self.count).tolist()
 
 
 def histogram(db: Database, selection: Selection, scale: Scale) -> StepHistogram:
     """Durations of the steps that start in the window, counted per phase and node; exact."""
     stored = db.job(selection.job)
-    steps = _chosen(db, stored, selection, "duration_ns")
-    cuts = _cuts(steps)
-    edges = _edges(int(steps.duration_ns.min()), int(steps.duration_ns.max()), scale)
-    p50, p95, p99 = _quantiles(np.sort(steps.duration_ns))
-    outliers, count = _outliers(db, stored, selection, cuts)
+    groups = _groups(db, stored, selection)
+    condition, parameters = _where(stored, selection)
+    found = db.columns(f'select "group", duration_ns from read_parquet($files) where {condition}', **parameters)
+    by_group = _sorted_by_group(found["group"], found["duration_ns"], groups)
+    ascending = np.sort(found["duration_ns"])
+    edges = _edges(int(ascending[0]), int(ascending[-1]), scale)
+    p50, p95, p99 = _quantiles(ascending)
+    outliers, count = _outliers(db, stored, selection, groups)
     return StepHistogram(
         edges_ns=edges,
         scale=scale,
-        groups=tuple(_group(steps, at, edges, cuts[at]) for at in np.unique(steps.group).tolist()),
-        steps=len(steps),
+        groups=tuple(_group(groups, at, by_group[at], edges) for at in groups.present),
+        steps=len(ascending),
         p50_ns=p50,
         p95_ns=p95,
         p99_ns=p99,
@@ -63,26 +70,41 @@ def histogram(db: Database, selection: Selection, scale: Scale) -> StepHistogram
 def timeline(db: Database, selection: Selection, width_px: int) -> StepTimeline:
     """The steps that start in the window with their durations, one by one where they are few."""
     stored = db.job(selection.job)
-    steps = _chosen(db, stored, selection, "duration_ns, start_ns, step")
-    present = np.unique(steps.group)
+    groups = _groups(db, stored, selection)
+    present, steps = groups.present, int(groups.count.sum())
     bin_ns = 0
-    if len(steps) > MAX_POINTS:
+    if steps > MAX_POINTS:
         columns = max(min(width_px, MAX_POINTS // len(present)), 60)
         bin_ns = max(window_of(stored, selection).duration_ns // columns, 1)
-    group, start_ns, step, duration_ns, mean_ns = _points(steps, bin_ns)
-    outliers, count = _outliers(db, stored, selection, _cuts(steps))
+    condition, parameters = _where(stored, selection)
+    points = db.columns(
+        (_BINS if bin_ns else _EACH).format(condition=condition, bin=bin_ns, first=groups.first_ns), **parameters
+    )
+    outliers, count = _outliers(db, stored, selection, groups)
     return StepTimeline(
-        groups=tuple(steps.groups[at] for at in present.tolist()),
-        group=np.searchsorted(present, group).astype(np.int16),
-        start_ns=start_ns,
-        step=step,
-        duration_ns=duration_ns,
-        mean_ns=mean_ns,
-        steps=len(steps),
+        groups=tuple(groups.pairs[at] for at in present),
+        group=np.searchsorted(present, points["group"]).astype(np.int16),
+        start_ns=points["start_ns"],
+        step=points["step"],
+        duration_ns=points["duration_ns"],
+        mean_ns=points["mean_ns"],
+        steps=steps,
         bin_ns=bin_ns,
         outliers=outliers,
         outlier_count=count,
     )
+
+
+_EACH = """
+    select "group", start_ns, step, duration_ns, duration_ns::double as mean_ns
+    from read_parquet($files) where {condition} order by start_ns, "group"
+"""
+_BINS = """
+    select "group", min(start_ns) as start_ns, arg_min(step, start_ns) as step, max(duration_ns) as duration_ns,
+           avg(duration_ns) as mean_ns
+    from read_parquet($files) where {condition}
+    group by "group", (start_ns - {first}) // {bin} order by start_ns, "group"
+"""
 
 
 def _where(stored: StoredJob, selection: Selection) -> tuple[str, dict[str, object]]:
@@ -96,49 +118,48 @@ def _where(stored: StoredJob, selection: Selection) -> tuple[str, dict[str, obje
     return condition, {"files": files, "start": window.start_ns, "end": window.end_ns}
 
 
-def _chosen(db: Database, stored: StoredJob, selection: Selection, columns: str) -> _Chosen:
+def _groups(db: Database, stored: StoredJob, selection: Selection) -> _Groups:
     """Raises MissingTable where no step starts in the window."""
     condition, parameters = _where(stored, selection)
-    found = db.columns(f'select "group", {columns} from read_parquet($files) where {condition}', **parameters)
+    found = db.columns(
+        'select "group", count(*)::bigint as count, avg(duration_ns) as mean, stddev_pop(duration_ns) as deviation,'
+        " min(start_ns) as first"
+        f' from read_parquet($files) where {condition} group by "group"',
+        **parameters,
+    )
     if not len(found["group"]):
         raise MissingTable("No step starts in this window on these nodes.")
-    none = np.empty(0, np.int64)
-    return _Chosen(
-        stored.manifest.step_groups,
-        found["group"],
-        found["duration_ns"],
-        found.get("start_ns", none),
-        found.get("step", none),
-    )
+    size = len(stored.manifest.step_groups)
+    count, mean, cut = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
+    count[found["group"]], mean[found["group"]] = found["count"], found["mean"]
+    cut[found["group"]] = found["mean"] + OUTLIER_DEVIATIONS * found["deviation"]
+    return _Groups(stored.manifest.step_groups, count, mean, cut, int(found["first"].min()))
 
 
-def _cuts(steps: _Chosen) -> NDArray[np.float64]:
-    """Per group the duration above which a step is an outlier."""
-    size = len(steps.groups)
-    count = np.maximum(np.bincount(steps.group, minlength=size), 1)
-    mean = np.bincount(steps.group, weights=steps.duration_ns, minlength=size) / count
-    from_mean = steps.duration_ns - mean[steps.group]
-    deviation = np.sqrt(np.bincount(steps.group, weights=from_mean * from_mean, minlength=size) / count)
-    return np.asarray(mean + OUTLIER_DEVIATIONS * deviation)
-
-
-def _outliers(
-    db: Database, stored: StoredJob, selection: Selection, cuts: NDArray[np.float64]
-) -> tuple[tuple[Step, ...], int]:
+def _outliers(db: Database, stored: StoredJob, selection: Selection, groups: _Groups) -> tuple[tuple[Step, ...], int]:
     """The longest of the outliers, and how many there are."""
     condition, parameters = _where(stored, selection)
     rows = db.frame(
         'select "group", worker, step, start_ns, duration_ns, count(*) over () as outliers from read_parquet($files)'
         f' where {condition} and duration_ns > $cuts["group" + 1]'
         f' order by duration_ns desc, start_ns, "group", worker limit {MAX_OUTLIERS}',
-        cuts=cuts.tolist(),
+        cuts=groups.cut_ns.tolist(),
         **parameters,
     )
     found = []
     for row in rows.to_dict("records"):
-        phase, node = stored.manifest.step_groups[row["group"]]
+        phase, node = groups.pairs[row["group"]]
         found.append(Step(node, row["worker"], phase, row["step"], row["start_ns"], row["duration_ns"]))
     return tuple(found), int(rows["outliers"].iloc[0]) if len(rows) else 0
+
+
+def _sorted_by_group(
+    group: NDArray[np.int16], duration_ns: NDArray[np.int64], groups: _Groups
+) -> list[NDArray[np.int64]]:
+    """The durations of each group, ascending: one sort of group and duration as one number."""
+    together = np.sort(group.astype(np.int64) << _DURATION_BITS | duration_ns)
+    ends = np.cumsum(groups.count)
+    return np.split(together & ((1 << _DURATION_BITS) - 1), ends[:-1])
 
 
 def _edges(low: int, high: int, scale: Scale) -> NDArray[np.float64]:
@@ -151,40 +172,20 @@ def _edges(low: int, high: int, scale: Scale) -> NDArray[np.float64]:
     return np.linspace(low, max(high, low * 1.02, low + 1), BINS + 1)
 
 
-def _group(steps: _Chosen, at: int, edges: NDArray[np.float64], cut: float) -> StepGroup:
-    mine = steps.group == at
-    durations = steps.duration_ns[mine]
-    durations.sort()
-    p50, p95, p99 = _quantiles(durations)
-    phase, node = steps.groups[at]
+def _group(groups: _Groups, at: int, ascending: NDArray[np.int64], edges: NDArray[np.float64]) -> StepGroup:
+    p50, p95, p99 = _quantiles(ascending)
+    phase, node = groups.pairs[at]
     return StepGroup(
         phase=phase,
         node=node,
-        counts=_counts(durations, edges),
-        steps=len(durations),
-        mean_ns=float(durations.mean()),
+        counts=_counts(ascending, edges),
+        steps=len(ascending),
+        mean_ns=float(groups.mean_ns[at]),
         p50_ns=p50,
         p95_ns=p95,
         p99_ns=p99,
-        outliers=int(np.sum(durations > cut)),
+        outliers=len(ascending) - int(np.searchsorted(ascending, groups.cut_ns[at], side="right")),
     )
-
-
-def _points(steps: _Chosen, bin_ns: int) -> tuple[NDArray[Any], ...]:
-    """Group, start, step, longest and mean duration of every step, or of every group and bin."""
-    if not bin_ns:
-        return steps.group, steps.start_ns, steps.step, steps.duration_ns, steps.duration_ns.astype(np.float64)
-    cell = (steps.start_ns - steps.start_ns[0]) // bin_ns * len(steps.groups) + steps.group
-    size = int(cell.max()) + 1
-    head: NDArray[np.int64] = np.full(size, -1)
-    head[cell[::-1]] = np.arange(len(steps))[::-1]  # steps are ordered by start: the first of a cell is written last
-    longest: NDArray[np.int64] = np.zeros(size, np.int64)
-    np.maximum.at(longest, cell, steps.duration_ns)
-    many = np.bincount(cell, minlength=size)
-    filled = np.flatnonzero(many)
-    mean = np.bincount(cell, weights=steps.duration_ns, minlength=size)[filled] / many[filled]
-    head = head[filled]
-    return steps.group[head], steps.start_ns[head], steps.step[head], longest[filled], mean
 
 
 def _quantiles(ascending: NDArray[np.int64]) -> tuple[float, float, float]:
