@@ -4,7 +4,7 @@ window.insights = window.insights || {};
 (function (insights) {
   'use strict';
   const visible = new Set(), sent = new Map(), known = new WeakSet(), attached = new WeakSet();
-  const FLUSH_MS = 30, PATIENCE_MS = 4000;
+  const FLUSH_MS = 10, PATIENCE_MS = 4000;
   let serial = 0, timer = 0;
 
   function relevantSearch(panel, search) {
@@ -91,13 +91,24 @@ window.insights = window.insights || {};
     observer.observe(panel);
   }
 
+  // Dash would answer each of these by setting a property, and draw the whole chart again for it. Nothing here reads
+  // those properties.
+  const OF_DASH = ['relayout', 'restyle', 'hover', 'unhover', 'click', 'clickannotation', 'selected', 'deselect'];
+
   function attach(graph) {
     if (attached.has(graph) || typeof graph.on !== 'function') return;
     attached.add(graph);
+    let first = true;
     graph.on('plotly_afterplot', function () {
       const panel = graph.closest('[data-panel]');
       if (panel) finish(panel);
+      if (first) setTimeout(function () { takeOver(graph); }, 0);  // Dash binds its listeners once the first plot is done
+      first = false;
     });
+  }
+
+  function takeOver(graph) {
+    OF_DASH.forEach(function (name) { graph.removeAllListeners('plotly_' + name); });
     insights.graphAttached.forEach(function (listener) { listener(graph); });
   }
 

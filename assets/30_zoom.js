@@ -3,7 +3,7 @@ window.insights = window.insights || {};
 (function (insights) {
   'use strict';
   const address = insights.address;
-  const AFTER_REQUESTS_MS = 80;
+  const AFTER_REQUESTS_MS = 250;
   let moving = 0, dragged = null;
 
   // Plotly's dates are wall clock without a zone: "2020-12-04 22:39:20.1225".

@@ -200,6 +200,8 @@ def template(theme: Theme) -> go.layout.Template:
         "zeroline": False,
         "showline": False,
         "ticks": "",
+        # Plotly's default measures every label against the chart's edge at each drawing: most of the time of a zoom.
+        "ticklabeloverflow": "allow",
         "tickfont": {"size": 11, "color": colours.text_3},
         "title": {"font": {"size": 11, "color": colours.text_3}},
     }
