@@ -27,10 +27,9 @@ from data.readers import READERS
 from data.series import SUMMARY_METRICS, UNITS
 from data.sources import FileKind, open_source
 from data.store import Store
-
-MAX_BINS = schema.MAX_BINS  # as it is before other tests make it smaller
 from tests.conftest import ROOT
 
+MAX_BINS = schema.MAX_BINS  # as it is before other tests make it smaller
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 EXAMPLE_JOB = "var/store/jobs/tf-hvd-resnet50-cifar10-256-00000000"
