@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,20 +37,26 @@ class Fleet:
         return Selection(self.found.job_id, Window(start * 1000, end * 1000), nodes)
 
 
-@pytest.fixture(scope="package")
-def few_bins() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(schema, "MAX_BINS", 60)
-        yield
+FEW_BINS = 60
+"""So that a small job needs several levels of rollups."""
+
+
+@pytest.fixture(autouse=True)
+def few_bins(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries of the fleet see the limit that it was converted with; other tests see the real one."""
+    if "fleet" in request.fixturenames:
+        monkeypatch.setattr(schema, "MAX_BINS", FEW_BINS)
 
 
 @pytest.fixture(scope="package")
-def fleet(few_bins: None, tmp_path_factory: pytest.TempPathFactory) -> Fleet:
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Fleet:
     """Node 1 has three cores and two GPUs, 2 no GPU and a gap, 10 starts late and ends early."""
     job = tmp_path_factory.mktemp("fleet") / "job"
     records = trees.machine("algo-1", start_us=FIRST_US, ticks=640, cores=3, gpus=2, skip=[77, 200, 201, 333])
     records += trees.machine("algo-2", start_us=FIRST_US + 166_000, ticks=640, cores=2, gpus=0, skip=range(300, 380))
     records += trees.machine("algo-10", start_us=FIRST_US + 40_333_000, ticks=420, cores=1, gpus=1)
     trees.write(job, trees.metrics_files(records))
-    found = convert(job, job.parent / "store")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "MAX_BINS", FEW_BINS)
+        found = convert(job, job.parent / "store")
     return Fleet(found, oracle.distinct(oracle.system_rows(job)), found.store())
