@@ -1,5 +1,7 @@
 """The Overview: key numbers, phases, the eleven rows, the usage table and its sentences."""
 
+import json
+
 import pytest
 from dash import dcc, html
 
@@ -151,25 +153,32 @@ def test_phases_need_steps():
     assert "no step was recorded" in view.reason
 
 
+def usage_rows(root):
+    """What the browser builds the table from."""
+    (table,) = (part for part in components(root) if getattr(part, "data-usage", None))
+    return json.loads(getattr(table, "data-usage"))
+
+
 def test_usage_table_numbers_units_and_bars():
-    root = overview.draw_usage(fetch(), request())
-    head, *rows = [part for part in components(root) if isinstance(part, html.Tr)]
-    assert words(head).startswith("Node Metric Unit Max p99 p95 p50 Min")
+    rows = usage_rows(overview.draw_usage(fetch(), request()))
     assert len(rows) == 18
-    assert words(rows[0]).startswith("algo-1 Network MB/s 603 517 431 172 0.0")
-    assert words(rows[1]) == "algo-1 GPU % 18.9 16.2 13.5 5.4 0.0"
-    assert [words(row).split()[1] for row in rows[:6]] == ["Network", "GPU", "CPU", "CPU", "GPU", "I/O"]
-    usual = [part for part in components(rows[1]) if getattr(part, "className", "") == "range-usual"]
-    assert usual[0].style == {"left": "5.40%", "width": "8.10%"}
-
-
-def test_a_missing_statistic_is_hatched():
-    rows = frames.usage_rows("algo-1")
-    rows[1]["p99"] = float("nan")
-    root = overview.draw_usage(fetch(system_usage_summary=frames.usage_summary(rows)), request())
-    assert words([part for part in components(root) if isinstance(part, html.Tr)][2]) == (
-        "algo-1 GPU % 18.9 n/a 13.5 5.4 0.0"
+    assert [row["name"] for row in rows[:6]] == ["Network", "GPU", "CPU", "CPU memory", "GPU memory", "I/O"]
+    network, gpu = rows[:2]
+    assert (network["node"], network["unit"], network["values"]) == (
+        "algo-1",
+        "MB/s",
+        ["603", "517", "431", "172", "0.0"],
     )
+    assert (gpu["node"], gpu["unit"], gpu["values"]) == ("algo-1", "%", ["18.9", "16.2", "13.5", "5.4", "0.0"])
+    assert gpu["marks"] == {"max": 18.9, "p99": 16.2, "p95": 13.5, "p50": 5.4, "min": 0.0}  # percent of the scale
+
+
+def test_a_missing_statistic_has_no_bar():
+    given = frames.usage_rows("algo-1")
+    given[1]["p99"] = float("nan")
+    row = usage_rows(overview.draw_usage(fetch(system_usage_summary=frames.usage_summary(given)), request()))[1]
+    assert row["values"] == ["18.9", "n/a", "13.5", "5.4", "0.0"]
+    assert row["marks"] is None
 
 
 def test_one_sentence_a_node():
