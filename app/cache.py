@@ -7,6 +7,7 @@ cache library's own serializer is replaced by one that takes only bytes, which `
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -54,13 +55,15 @@ class BytesSerializer(FileSystemSerializer):
             return content
         return int(content) if kind == b"I" and content.isdigit() else None
 
-    def dumps(self, value: Any, protocol: int = 0) -> bytes | None:
-        """Not used by a cache of files."""
-        raise NotImplementedError
+    def dumps(self, value: Any, protocol: int = 0) -> bytes:
+        """A value as bytes; the library's own method would pickle it."""
+        stream = io.BytesIO()
+        self.dump(value, stream)
+        return stream.getvalue()
 
-    def loads(self, bvalue: bytes) -> Any:
-        """Not used by a cache of files."""
-        raise NotImplementedError
+    def loads(self, bvalue: bytes) -> int | bytes | None:
+        """A value from bytes; the library's own method would unpickle them."""
+        return self.load(io.BytesIO(bvalue))
 
 
 class BytesCache(FileSystemCache):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from bench.measure import Cost, cost_of, median_cost, median_ms
 from bench.trees import Tree
@@ -50,11 +53,12 @@ def views(tree: Tree, root: Path, runs: int) -> dict[str, tuple[float, float]]:
     for name, window in windows.items():
         selection = Selection(job_id, window)
         for view, query, arguments in _VIEWS:
-            found[f"{view}, {name}"] = median_ms(
-                runs,
-                lambda: encode(store.fetch(query, selection, *arguments)),  # noqa: B023
-            )
+            found[f"{view}, {name}"] = median_ms(runs, partial(_encoded, store, query, selection, arguments))
     return found
+
+
+def _encoded(store: Store, query: Callable[..., Any], selection: Selection, arguments: tuple[Any, ...]) -> bytes:
+    return encode(store.fetch(query, selection, *arguments))
 
 
 _VIEWS = (

@@ -169,9 +169,9 @@ def _step_kpi(fetch: Fetch, whole: Selection) -> Kpi:
         value, size = value.split(" ")
         unit = f"{size} median"
     header = fetch(jobs.header, whole)
-    many = text.counted(header.step_numbers, "step")
-    if header.step_processes > 1:
-        many += f" in {header.step_processes} processes"
+    many = text.counted(header.step_count, "step")
+    if header.step_processes > 1 and header.step_count == header.step_processes * header.step_numbers:
+        many = f"{header.step_processes} × {text.counted(header.step_numbers, 'step')}"
     note = f"p95 {text.duration(frame.p95_ns)} · {many}"
     return Kpi("Step time", value, unit, note, "steps")
 

@@ -104,7 +104,7 @@ def training_progress(times: JobTimes, view: View) -> FigureView:
             meta={"time": False},
         ),
     )
-    figure.update_xaxes(showgrid=False, showline=False, ticks="", fixedrange=True)
+    figure.update_xaxes(showgrid=False, showline=False, ticks="", fixedrange=True, ticklabeloverflow="hide past div")
     return FigureView(figure, note=text.zone(view.offset_minutes), caption=_progress_caption(times))
 
 
