@@ -22,7 +22,7 @@ MAX_POINTS = 2000
 
 MAX_OUTLIERS = 20
 _DURATION_BITS = 47
-"""Durations are below 2^47 ns (39 hours) where a sort takes group and duration together."""
+"""Bits left for a duration beside a group's number: 39 hours."""
 
 OUTLIER_DEVIATIONS = 3
 """An outlier takes longer than mean plus three population standard deviations of its phase and node (StepOutlier)."""
@@ -156,10 +156,13 @@ def _outliers(db: Database, stored: StoredJob, selection: Selection, groups: _Gr
 def _sorted_by_group(
     group: NDArray[np.int16], duration_ns: NDArray[np.int64], groups: _Groups
 ) -> list[NDArray[np.int64]]:
-    """The durations of each group, ascending: one sort of group and duration as one number."""
-    together = np.sort(group.astype(np.int64) << _DURATION_BITS | duration_ns)
-    ends = np.cumsum(groups.count)
-    return np.split(together & ((1 << _DURATION_BITS) - 1), ends[:-1])
+    """The durations of each group, ascending: one sort of group and duration as one number, where both fit."""
+    if int(duration_ns.max()) >> _DURATION_BITS:
+        ascending = duration_ns[np.lexsort((duration_ns, group))]
+    else:
+        together = np.sort(group.astype(np.int64) << _DURATION_BITS | duration_ns)
+        ascending = together & ((1 << _DURATION_BITS) - 1)
+    return np.split(ascending, np.cumsum(groups.count)[:-1])
 
 
 def _edges(low: int, high: int, scale: Scale) -> NDArray[np.float64]:

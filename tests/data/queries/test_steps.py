@@ -87,9 +87,20 @@ WINDOWS = {
 @pytest.mark.parametrize("scale", ["linear", "log"])
 @pytest.mark.parametrize("window", WINDOWS)
 def test_the_histogram(training: Steps, window: str, scale: str) -> None:
-    selection = training.select(*WINDOWS[window])
-    expected = training.of(selection)
-    found = training.store.fetch(steps.histogram, selection, scale)
+    assert_histogram(training, training.select(*WINDOWS[window]), scale)
+
+
+@pytest.mark.parametrize("hours", [38, 40, 300])
+def test_a_step_of_days_spoils_no_other(tmp_path: Path, hours: int) -> None:
+    """A clock that jumped, say: such a duration must neither be cut nor count for another group."""
+    many = [*a_training(), trees.StepRecord(120, trees.START_US + 99 * SECOND, hours * 3600 * SECOND + 1)]
+    job = Steps(tmp_path, many)
+    assert_histogram(job, job.select(), "log")
+
+
+def assert_histogram(job: Steps, selection: Selection, scale: str) -> None:
+    expected = job.of(selection)
+    found = job.store.fetch(steps.histogram, selection, scale)
     durations = [step.duration_us * 1000 for step in expected]
     assert found.steps == len(expected)
     assert (found.p50_ns, found.p95_ns, found.p99_ns) == pytest.approx(
