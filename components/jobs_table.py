@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import dash_ag_grid as dag
@@ -171,11 +171,12 @@ def grid_style(jobs: int) -> dict[str, str]:
     return {"height": f"max(180px, min({rows_px}px, 100vh - 350px))", "width": "100%"}
 
 
-def sources_line(uris: list[str]) -> list[Component]:
-    """The sources by name, the first two of them."""
+def sources_line(uris: list[str], problems: Sequence[str] = ()) -> list[Component]:
+    """The sources by name, the first two of them; and what is wrong with those that could not be listed."""
     shown = [html.Span(plain(uri, 120), className="mono") for uri in uris[:2]]
     more = [html.Span(counted(len(uris) - 2, "more source"))] if len(uris) > 2 else []
-    return [*shown, *more] or [html.Span("what the store holds; no source was given")]
+    wrong = [html.Span(html.Span(plain(words, 300), className="chip failed"), role="alert") for words in problems]
+    return [*shown, *more, *wrong] or [html.Span("what the store holds; no source was given")]
 
 
 def totals_strip(totals: JobTotals) -> Component:

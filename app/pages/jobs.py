@@ -210,5 +210,7 @@ def _register_totals(dash_app: Dash, fetch: Fetch) -> None:
         totals = fetch(queries.totals)
         words = "Convert all" if totals.not_converted < 2 else f"Convert all {count(totals.not_converted)}"
         busy = bool(services(dash_app).conversions.active())
-        sources = sources_line([source.uri for source in services(dash_app).store.sources])
+        store = services(dash_app).store
+        problems = [f"{problem.message} {problem.hint}".strip() for problem in store.source_problems]
+        sources = sources_line([source.uri for source in store.sources], problems)
         return totals_strip(totals), sources, grid_style(totals.jobs), totals.not_converted == 0, busy, words

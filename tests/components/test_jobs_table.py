@@ -91,3 +91,10 @@ def test_few_jobs_make_a_low_table_and_sources_are_named() -> None:
     assert len(sources_line(["a", "b", "c", "d"])) == 3
     assert sources_line(["a", "b", "c", "d"])[2].children == "2 more sources"
     assert len(sources_line([])) == 1
+
+
+def test_a_source_that_could_not_be_listed_is_said_beside_the_others() -> None:
+    *named, wrong = sources_line(["a", "b"], ["There is no folder b."])
+    assert [one.children for one in named] == ["a", "b"]
+    assert wrong.children.children == "There is no folder b."
+    assert wrong.role == "alert"
