@@ -93,9 +93,10 @@ def convert(
 
     with _said_plainly():
         settings = _settings(source=tuple(sources or ()), store=store)
-        if not queue:
-            _require_source(settings)
-        failed = commands.work_off_queue(settings) if queue else commands.convert(settings, as_json=json)
+        if queue:
+            return commands.work_off_queue(settings)
+        _require_source(settings)
+        failed = commands.convert(settings, as_json=json)
     raise typer.Exit(1 if failed else 0)
 
 

@@ -25,11 +25,10 @@ STORED = "stored"
 Report = Callable[["Progress"], None]
 
 
-def work_off_queue(settings: Settings) -> bool:
-    """Be the server's converter process. False, for nothing that a status file would not say."""
+def work_off_queue(settings: Settings) -> None:
+    """Be the server's converter process; how each conversion went, its status file says."""
     logs.configure(settings.log_level)
     converter.drain(Conversions(settings.store, settings.source), _converting(settings))
-    return False
 
 
 def convert(settings: Settings, as_json: bool) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import structlog
 
 from app.conversion import Conversions, ConversionStatus, State
-from data.errors import InsightsError, UnknownJob
+from data.errors import InsightsError
+from data.sources import find_job
 
 if TYPE_CHECKING:
     from data.convert.progress import Progress, Report
@@ -41,17 +42,6 @@ def drain(conversions: Conversions, convert: Convert) -> bool:
                         _convert_one(conversions, job_id, convert)
         if not conversions.queued():
             return True
-
-
-def find_job(sources: Sequence[str], job_id: str) -> SourceJob:
-    """The job of this id in the sources, listed afresh."""
-    from data.sources import open_source
-
-    for uri in sources:
-        for job in open_source(uri).jobs():
-            if job.job_id == job_id:
-                return job
-    raise UnknownJob("This job is no longer in any source.", "Refresh the list of jobs.")
 
 
 def _convert_one(conversions: Conversions, job_id: str, convert: Convert) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-from urllib.parse import unquote
 
 from dash import Dash, Input, Output, State, ctx, html, no_update
 from dash.development.base_component import Component
@@ -38,16 +37,15 @@ class Screen:
     watch: bool = False
 
 
-def match(pages: Sequence[AnyPage], pathname: str) -> tuple[AnyPage, dict[str, str]] | None:
-    """The page of a path without prefix, and its path variables, decoded; None where there is no such page."""
+def match(pages: Sequence[AnyPage], pathname: str) -> AnyPage | None:
+    """The page of a path without prefix; None where there is no such page. What the path names, `urls.parse` reads."""
     parts = _parts(pathname)
     for page in pages:
         wanted = _parts(page.pattern)
-        if len(wanted) != len(parts):
-            continue
-        pairs = list(zip(wanted, parts, strict=True))
-        if all(want == part or want.startswith("<") for want, part in pairs):
-            return page, {want.strip("<>"): unquote(part) for want, part in pairs if want.startswith("<")}
+        if len(wanted) == len(parts) and all(
+            want == part or want.startswith("<") for want, part in zip(wanted, parts, strict=True)
+        ):
+            return page
     return None
 
 
@@ -91,8 +89,7 @@ class Router:
 
     def page(self, pathname: str | None) -> AnyPage | None:
         """The page of a path of the browser."""
-        found = match(self._pages, local_path(self._dash_app, pathname))
-        return found[0] if found else None
+        return match(self._pages, local_path(self._dash_app, pathname))
 
     def has_jobs(self) -> bool:
         """Whether there is any job to show."""
@@ -100,10 +97,9 @@ class Router:
 
     def screen(self, path: str, search: str) -> Screen:
         """The screen of a path without prefix."""
-        found = match(self._pages, path) if path else None
-        if found is None:
+        page = match(self._pages, path) if path else None
+        if page is None:
             return Screen(not_found.layout(self.home), shell.crumbs([("Jobs", self.home), ("Not found", "")]))
-        page, _variables = found
         address = urls.parse(path, search)
         if isinstance(page, JobPage):
             return self._job_screen(page, address)

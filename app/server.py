@@ -9,7 +9,7 @@ from pathlib import Path
 from dash import Dash
 from flask_compress import Compress
 
-from app import callbacks, gate, health, plotly_script, requests, router
+from app import callbacks, gate, health, plotly_script, requests, router, urls
 from app.cache import cached_fetch
 from app.conversion import Conversions
 from app.errors import on_error
@@ -104,11 +104,11 @@ def _protect(dash_app: Dash, settings: Settings, store: Store) -> None:
     server.config["MAX_CONTENT_LENGTH"] = settings.body_bytes
 
     def is_page(path: str) -> bool:
-        found = router.match(PAGES, "/" + path.removeprefix(settings.prefix))
-        if found is None:
+        local = "/" + path.removeprefix(settings.prefix)
+        if router.match(PAGES, local) is None:
             return False
-        job_id = found[1].get("job")
-        return job_id is None or store.job(job_id) is not None or store.version(job_id) != ""
+        job_id = urls.parse(local, "").selection.job
+        return not job_id or store.job(job_id) is not None or store.version(job_id) != ""
 
     policy = gate.Policy(
         prefix=settings.prefix,

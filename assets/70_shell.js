@@ -98,7 +98,7 @@ window.insights = window.insights || {};
   function showAges() {
     document.querySelectorAll('[data-age-ns]').forEach(function (element) {
       const ago = agoWords(Date.now() - Number(BigInt(element.dataset.ageNs) / 1000000n));
-      element.textContent = element.dataset.agePrefix + ' ' + ago + (element.dataset.ageSuffix || '');
+      element.textContent = element.dataset.agePrefix + ' ' + ago;
     });
   }
   setInterval(showAges, 10000);

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dash import html
 from dash.development.base_component import Component
 
@@ -37,12 +35,9 @@ def failed(message: str, hint: str = "", *, dismissible: bool = False) -> html.D
     return html.Div(parts, className="notice notice-failed", role="alert")
 
 
-def information(message: str, hint: str = "", *, actions: Sequence[Component] = ()) -> html.Div:
+def information(message: str) -> html.Div:
     """Something worth knowing that is no fault."""
-    return html.Div(
-        [html.P(message, className="notice-text"), *_hint(hint), *actions],
-        className="notice notice-information",
-    )
+    return html.Div([html.P(message, className="notice-text")], className="notice notice-information")
 
 
 def progress_bar(percent: float | None, label: str) -> html.Div:

@@ -10,7 +10,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from components import controls, theme
-from components.format import byte_size, counted, moment, plain
+from components.format import counted, moment, plain
 from components.markup import attributes
 from data.frames import JobHeader
 
@@ -130,9 +130,9 @@ def crumbs(steps: Sequence[tuple[str, str]]) -> html.Ol:
     return html.Ol(items)
 
 
-def age(prefix: str, time_ns: int, suffix: str = "") -> html.Span:
+def age(prefix: str, time_ns: int) -> html.Span:
     """How long ago something was, counted on by the browser: "read 2 min ago"."""
-    return html.Span(**attributes(data_age_ns=str(time_ns), data_age_prefix=prefix, data_age_suffix=suffix))
+    return html.Span(**attributes(data_age_ns=str(time_ns), data_age_prefix=prefix))
 
 
 def status_chip(status: str, detail: str = "") -> html.Span:
@@ -211,11 +211,6 @@ def utc_range(start_ns: int, end_ns: int) -> str:
     first = f"{start.day} {start:%b %Y}, {start:%H:%M}"
     last = f"{end:%H:%M}" if start.date() == end.date() else f"{end.day} {end:%b %Y}, {end:%H:%M}"
     return f"{first}–{last} UTC"
-
-
-def disk_words(stored_bytes: int, raw_bytes: int) -> str:
-    """Disk use in the store beside the size of the raw files."""
-    return f"{byte_size(stored_bytes)} stored, {byte_size(raw_bytes)} raw"
 
 
 def _help_dialog() -> html.Dialog:

@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 Theme = Literal["dark", "light"]
 
 FONT: Final = '"Inter Variable", Inter, system-ui, sans-serif'
-MONO: Final = '"JetBrains Mono Variable", ui-monospace, monospace'
 
 TIME_MARGIN: Final = {"l": 52, "r": 14, "t": 8, "b": 26}
 """Margins of charts on the shared time axis; all alike, so that the common hover line is arithmetic."""
@@ -221,17 +220,3 @@ def template(theme: Theme) -> go.layout.Template:
         separators=". ",
     )
     return go.layout.Template(layout=layout)
-
-
-def base_layout(theme: Theme, *, time: bool, unit: str = "") -> dict[str, Any]:
-    """The layout a figure starts from: `go.Figure(data, base_layout(...))`.
-
-    `time` says whether its x axis is the shared time axis (then zoom, hover line and keys apply to it);
-    `unit` is written behind the value at the hover line.
-    """
-    return {
-        "template": template(theme),
-        "margin": dict(TIME_MARGIN if time else MARGIN),
-        "meta": {"time": time, "unit": unit},
-        "autosize": True,
-    }

@@ -41,6 +41,7 @@ class Table(StrEnum):
     SERIES = "series"
     RAW = "raw"
     ROLLUP = "rollup"
+    COARSE = "coarse"
     HISTOGRAM = "histogram"
     STAMPS = "stamps"
     TICKS = "ticks"

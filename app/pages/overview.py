@@ -112,7 +112,7 @@ def draw_kpis(fetch: Fetch, request: Request) -> Component | EmptyView:
             _usage_kpi("GPU utilization", "GPU", "gpu", usage),
             _usage_kpi("CPU utilization", "CPU", "cpu", usage),
             _memory_kpi(fetch, whole, request),
-            _step_kpi(fetch, whole),
+            _step_kpi(fetch, whole, header),
             _disk(header),
         ]
     )
@@ -133,7 +133,7 @@ def _billed(times: JobTimes) -> Kpi:
 
 
 def _disk(header: JobHeader) -> Kpi:
-    value, unit = text.byte_size(header.stored_bytes).split(" ")
+    value, unit = _apart(text.byte_size(header.stored_bytes))
     return Kpi("Disk use", value, unit, f"from {text.byte_size(header.raw_bytes)} of profiler files")
 
 
@@ -159,21 +159,23 @@ def _memory_kpi(fetch: Fetch, whole: Selection, request: Request) -> Kpi:
     return Kpi("GPU memory", text.number(peak.value), "% peak", note, "gpu_memory")
 
 
-def _step_kpi(fetch: Fetch, whole: Selection) -> Kpi:
+def _apart(words: str) -> tuple[str, str]:
+    """A number and its unit; what has no single unit, like 2m 05s, stays whole."""
+    number, _, unit = words.rpartition(" ")
+    return (number, unit) if number and unit.isalpha() else (words, "")
+
+
+def _step_kpi(fetch: Fetch, whole: Selection, header: JobHeader) -> Kpi:
     try:
         frame: StepHistogram = fetch(steps.histogram, whole, "log")
     except MissingTable:
         return Kpi("Step time", text.MISSING, note="no step was recorded", metric="steps")
-    value, unit = text.duration(frame.p50_ns), "median"
-    if value.count(" ") == 1 and value[-1] == "s" and value[:1].isdigit() and "m " not in value:
-        value, size = value.split(" ")
-        unit = f"{size} median"
-    header = fetch(jobs.header, whole)
+    value, unit = _apart(text.duration(frame.p50_ns))
     many = text.counted(header.step_count, "step")
     if header.step_processes > 1 and header.step_count == header.step_processes * header.step_numbers:
         many = f"{header.step_processes} × {text.counted(header.step_numbers, 'step')}"
     note = f"p95 {text.duration(frame.p95_ns)} · {many}"
-    return Kpi("Step time", value, unit, note, "steps")
+    return Kpi("Step time", value, f"{unit} median".strip(), note, "steps")
 
 
 def draw_phases(fetch: Fetch, request: Request) -> Component | EmptyView:

@@ -47,11 +47,15 @@ def scale_of(frame: OverTime) -> Scale:
     return Scale(1, frame.unit, round_up(highest))
 
 
+def tops(frame: OverTime) -> NDArray[np.float32]:
+    """The highest value of each group, -1 where nothing was measured."""
+    found: NDArray[np.float32] = np.where(np.isfinite(frame.maximum), frame.maximum, -1).max(axis=1, initial=-1)
+    return found
+
+
 def strongest(frame: OverTime) -> list[int]:
     """The groups to draw, highest value first."""
-    with np.errstate(all="ignore"):
-        tops = np.nanmax(np.where(np.isfinite(frame.maximum), frame.maximum, -1), axis=1, initial=-1)
-    return [int(index) for index in np.argsort(-tops, kind="stable")[:MAX_LINES]]
+    return [int(index) for index in np.argsort(-tops(frame), kind="stable")[:MAX_LINES]]
 
 
 def bin_axis(frame: OverTime, view: View) -> dict[str, Any]:

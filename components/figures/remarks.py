@@ -8,7 +8,7 @@ from dash.development.base_component import Component
 
 from components import format as text
 from components.figures.axes import View, words
-from components.figures.lines import Scale
+from components.figures.lines import Scale, tops
 from components.panels import LegendItem, legend_row
 from data.frames import OverTime
 
@@ -96,9 +96,8 @@ def caption(frame: OverTime, view: View) -> str:
 def memory_caption(frame: OverTime, view: View) -> str:
     """The peak, and how many GPUs held next to nothing."""
     said = caption(frame, view)
-    with np.errstate(all="ignore"):
-        tops = np.nanmax(np.where(np.isfinite(frame.maximum), frame.maximum, -1), axis=1, initial=-1)
-    unused = int(((tops >= 0) & (tops <= 2)).sum())
+    highest = tops(frame)
+    unused = int(((highest >= 0) & (highest <= 2)).sum())
     if unused and frame.peak is not None and frame.peak.value > 2:
         said += f" {text.counted(unused, 'GPU')} of {frame.devices} never above 2 %."
     return said

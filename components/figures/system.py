@@ -40,8 +40,8 @@ def usage_over_time(frame: OverTime, view: View, *, devices: str, height: int = 
         busiest_apart = frame.metric in ("cpu", "io_wait")
         traces += _single(frame, view, scale, busiest_apart)
     else:
-        ranked = [(rank, index) for rank, index in enumerate(order)]
-        traces += [_line(frame, view, scale, index, rank, len(order)) for rank, index in reversed(ranked)]
+        ranked = reversed(list(enumerate(order)))
+        traces += [_line(frame, view, scale, index, rank, len(order)) for rank, index in ranked]
     figure = chart(traces, lines_layout(frame, view, scale, height))
     return FigureView(figure, note=lines_note(frame, scale, devices, order), caption=caption(frame, view))
 

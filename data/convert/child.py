@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from data.convert.progress import Progress
-from data.errors import InsightsError, SourceError
-from data.sources import SourceJob, open_source
+from data.errors import InsightsError
+from data.sources import find_job
 
 
 def main() -> int:
@@ -26,7 +26,7 @@ def main() -> int:
 
     try:
         manifest = convert_job(
-            _find(order["source"], order["job_id"]),
+            find_job([order["source"]], order["job_id"]),
             Path(order["store"]),
             _report,
             free_space_floor_bytes=limits["free_space_floor_bytes"],
@@ -64,13 +64,6 @@ class _WithoutPandas:
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         if name == "pandas":
             raise ImportError("pandas is not used in this process")
-
-
-def _find(source: str, job_id: str) -> SourceJob:
-    for job in open_source(source).jobs():
-        if job.job_id == job_id:
-            return job
-    raise SourceError("The job is no longer in its source.", "Refresh the list of jobs.")
 
 
 def _limit(memory_mb: int, seconds: int) -> None:

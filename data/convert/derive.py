@@ -25,7 +25,7 @@ SPOT_GAP_NS = 60 * 10**9
 
 def levels(folder: Path, part_ids: Sequence[int], series: SeriesMap) -> tuple[tuple[int, ...], Bins]:
     """Writes the whole job's rollups, each four times wider until it fits; their factors and the first of them."""
-    loaded = [_bins(pq.read_table(folder / part_file("coarse", part))) for part in part_ids]
+    loaded = [_bins(pq.read_table(folder / part_file(schema.Table.COARSE, part))) for part in part_ids]
     merged = parts.merge_bins(*(np.concatenate(column) for column in zip(*loaded, strict=True)))
     factor, first, factors = schema.ROLLUP_FACTORS[1], merged, [schema.ROLLUP_FACTORS[0]]
     while True:

@@ -14,14 +14,22 @@ import msgspec
 import numpy as np
 import pyarrow.parquet as pq
 
-from data import schema
 from data.convert import derive
 from data.convert.events import convert_events
 from data.convert.parts import DEVICE_HISTOGRAMS, SeriesMap
 from data.convert.progress import Progress, Report
 from data.convert.record import Whole, finish
 from data.convert.run import Conversion, plan, previous_version, same, stored_files
-from data.convert.system import FileWithId, SystemParts, batches, measured_nominal_ns, nominal_ns, read_batch, span_ns
+from data.convert.system import (
+    PART_TABLES,
+    FileWithId,
+    SystemParts,
+    batches,
+    measured_nominal_ns,
+    nominal_ns,
+    read_batch,
+    span_ns,
+)
 from data.convert.tables import TICK_ROW_GROUP, write_bytes, write_table
 from data.convert.versions import check_space, new_version, publish, take_over, writing
 from data.errors import SourceError
@@ -162,12 +170,12 @@ def _probe(run: Conversion, files: Sequence[FileWithId], catalog: Catalog) -> di
 def _take_over(run: Conversion, system: SystemParts) -> None:
     if not run.previous or not run.previous_folder:
         return
+    system.numbered_nodes = [node.name for node in run.previous.nodes]
     for entry in run.previous.parts:
-        for table in (*(t.value for t in (schema.Table.RAW, schema.Table.ROLLUP)), "coarse", "histogram", "stamps"):
+        for table in PART_TABLES:
             name = part_file(table, entry.part)
             take_over(run.previous_folder / name, run.folder / name)
         system.entries[entry.part] = entry
-        system.numbered_nodes = [node.name for node in run.previous.nodes]
         lost = run.gone.intersection(entry.files) or run.gone.intersection(entry.duplicate_files)
         if lost:
             system.drop(entry.part, run.gone)

@@ -37,6 +37,7 @@ def finish(
     whole: Whole,
     events: EventTotals,
 ) -> Manifest:
+    """Writes the last tables; the manifest that makes the version complete once it is written, too."""
     training_job = _training_job(run)
     read = (FileState(i, file, run.rows_of.get(i, 0), run.copy_of.get(i, "")) for i, file in run.to_read)
     states = [*run.unchanged.values(), *read]

@@ -32,6 +32,15 @@ _SHARED_BY = 4
 
 FileWithId = tuple[int, SourceFile]
 
+PART_TABLES = (
+    schema.Table.RAW,
+    schema.Table.ROLLUP,
+    schema.Table.COARSE,
+    schema.Table.HISTOGRAM,
+    schema.Table.STAMPS,
+)
+"""The tables that are kept by part."""
+
 
 def span_ns(files: Sequence[SourceFile], nominal_ns: Iterable[int]) -> int:
     """How long a part is: a multiple of every first-level bin, a quarter of an hour or less where data are dense."""
@@ -123,7 +132,7 @@ class SystemParts:
         entry = self.entries.pop(part)
         if not files.intersection(entry.duplicate_files):
             self.dropped[part] = entry
-        for table in _PART_TABLES:
+        for table in PART_TABLES:
             (self.folder / part_file(table, part)).unlink()
         if len(rows):
             self.pending.setdefault(part, []).append(rows)
@@ -147,7 +156,7 @@ class SystemParts:
         """The series that have a record in any part."""
         found = np.zeros(len(self.catalog.series), bool)
         for part in self.entries:
-            table = pq.read_table(self.folder / part_file("coarse", part), columns=["sid"])
+            table = pq.read_table(self.folder / part_file(schema.Table.COARSE, part), columns=["sid"])
             found[table.column("sid").to_numpy()] = True
         return [series for series, known in zip(self.catalog.series, found.tolist(), strict=True) if known]
 
@@ -202,7 +211,7 @@ class SystemParts:
         for table, content, differences, plain in (
             (schema.Table.RAW, built.raw, () if shared else ("time_ns",), ()),
             (schema.Table.ROLLUP, built.rollup, ("bin_ns",), ("sum",)),
-            ("coarse", built.coarse, ("bin_ns",), ("sum",)),
+            (schema.Table.COARSE, built.coarse, ("bin_ns",), ("sum",)),
             (schema.Table.HISTOGRAM, built.histogram, (), ()),
             (schema.Table.STAMPS, built.stamps, ("time_us",), ("cpu_sum", "network_sum", *parts.DEVICE_HISTOGRAMS)),
         ):
@@ -217,9 +226,6 @@ class SystemParts:
             duplicates=built.duplicates,
             duplicate_files=built.duplicate_files,
         )
-
-
-_PART_TABLES = (schema.Table.RAW, schema.Table.ROLLUP, "coarse", schema.Table.HISTOGRAM, schema.Table.STAMPS)
 
 
 def read_batch(

@@ -48,19 +48,9 @@ class Columns:
         return slice(0, self.cores)
 
     @property
-    def io_wait(self) -> slice:
-        """I/O wait of each core."""
-        return slice(self.cores, 2 * self.cores)
-
-    @property
     def gpu(self) -> slice:
         """Utilisation of each GPU."""
         return slice(2 * self.cores, 2 * self.cores + self.gpus)
-
-    @property
-    def gpu_memory(self) -> slice:
-        """Memory use of each GPU."""
-        return slice(2 * self.cores + self.gpus, self.percent_end)
 
     @property
     def percent_end(self) -> int:

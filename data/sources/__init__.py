@@ -6,6 +6,7 @@ of a job are listed when the job is asked for them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import BinaryIO, Protocol
@@ -124,3 +125,12 @@ def open_source(uri: str) -> Source:
             "Copy the job to a folder first, for instance with: aws s3 sync <location> <folder>",
         )
     return LocalSource(uri)
+
+
+def find_job(uris: Iterable[str], job_id: str) -> SourceJob:
+    """The job of this id in the sources, listed afresh. Raises SourceError where none of them holds it."""
+    for uri in uris:
+        for job in open_source(uri).jobs():
+            if job.job_id == job_id:
+                return job
+    raise SourceError("This job is no longer in its source.", "Refresh the list of jobs.")

@@ -9,24 +9,19 @@ from typing import Any
 import pytest
 from dash.development.base_component import Component
 
-from app.page import AnyPage, JobPage, Page, job_id_of, local_path
+from app import urls
+from app.page import JobPage, Page, job_id_of, local_path
 from app.pages import PAGES
 from app.router import match
 
 SHOW = "..main.children...shell-crumbs.children...shell-age.children...shell-watch.disabled.."
 
 
-def found(pathname: str) -> tuple[AnyPage, dict[str, str]]:
-    hit = match(PAGES, pathname)
-    assert hit is not None
-    return hit
-
-
-def test_every_pattern_finds_its_page() -> None:
+def test_every_pattern_finds_its_page_and_names_its_job() -> None:
     for page in PAGES:
-        hit, variables = found(page.pattern.replace("<job>", "a%2Fb"))
-        assert hit is page
-        assert variables == ({"job": "a/b"} if isinstance(page, JobPage) else {})
+        path = page.pattern.replace("<job>", "a%2Fb")
+        assert match(PAGES, path) is page
+        assert urls.parse(path, "").selection.job == ("a/b" if isinstance(page, JobPage) else "")
 
 
 @pytest.mark.parametrize("path", ["/jobs", "/jobs/a/elsewhere", "/x", "/jobs/a/nodes/b", "/_dash", "/jobs/a/Nodes"])

@@ -66,10 +66,10 @@ def test_swapping_twice_gives_the_colour_back() -> None:
 
 
 def test_a_layout_is_transparent_and_zooms_only_along_time() -> None:
-    layout = theme.base_layout("dark", time=True, unit="%")
-    assert layout["meta"] == {"time": True, "unit": "%"}
-    assert layout["template"].layout.paper_bgcolor == "rgba(0,0,0,0)"
-    assert layout["template"].layout.yaxis.fixedrange is True
+    layout = theme.template("dark").layout
+    assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
+    assert layout.yaxis.fixedrange is True
+    assert layout.xaxis.fixedrange is None
 
 
 def test_colours_with_alpha() -> None:
