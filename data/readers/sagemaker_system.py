@@ -63,6 +63,7 @@ LONGEST_NAME = 512
 
 MAX_LINE_BYTES = 1 << 20
 _BROKEN = (EOFError, OSError, zlib.error)
+_DAMAGE = "is not used: its compressed data was changed after it was written, so any value in it may be wrong"
 MAX_PROBLEMS_PER_FILE = 20
 """Faulty lines named one by one; the rest of a file is summed up in one more problem."""
 
@@ -124,9 +125,10 @@ def read(db: duckdb.DuckDBPyConnection, files: Sequence[tuple[SourceFile, str]],
     filled = [(at, file, path) for at, (file, path) in enumerate(files) if file.size > 0]
     if not filled:
         return SystemBatch(SystemRows.empty(), ())
-    rows, suspects = _fast(db, filled, catalog)
+    damaged = [at for at, _, path in filled if path.endswith(".gz") and _is_damaged(path)]
+    rows, suspects = _fast(db, [one for one in filled if one[0] not in damaged], catalog)
     parts, problems = [rows], []
-    for at in suspects:
+    for at in sorted(damaged + suspects):
         file, path = files[at]
         kept, found = _careful(file, path, at, catalog)
         parts.append(kept)
@@ -138,6 +140,8 @@ def _fast(
     db: duckdb.DuckDBPyConnection, filled: list[tuple[int, SourceFile, str]], catalog: Catalog
 ) -> tuple[SystemRows, list[int]]:
     """The rows of all files that DuckDB reads without a doubt, and the positions of the others."""
+    if not filled:
+        return SystemRows.empty(), []
     try:
         rows = _query(db, filled, catalog)
     except duckdb.Error:
@@ -225,12 +229,19 @@ def _careful(file: SourceFile, path: str, at: int, catalog: Catalog) -> tuple[Sy
                     sids.append(catalog.number(series))
                     times.append(time_us)
                     values.append(value)
+    except _Damaged:
+        faults.add(None, _DAMAGE, max(1, len(sids)), "error")
+        sids, times, values = [], [], []
     except OSError as error:
         faults.add(None, f"cannot be read: {error.strerror}", 0, "error")
     rows = SystemRows(
         np.array(sids, np.int32), np.array(times, np.int64), np.array(values), np.full(len(sids), at, np.int32)
     )
     return rows, faults.problems()
+
+
+class _Damaged(Exception):
+    """Packed data that do not match their own checksum."""
 
 
 class _Faults:
@@ -268,7 +279,8 @@ def _lines(raw: BinaryIO, faults: _Faults) -> Iterator[tuple[int, bytes]]:
         number += 1
         try:
             line = stream.readline(MAX_LINE_BYTES + 1)
-        except _BROKEN:
+        except _BROKEN as error:
+            _raise_damage(error)
             faults.add(number, f"{broken}; what follows is lost")
             return
         if not line:
@@ -287,9 +299,34 @@ def _skip_line(stream: Any, line: bytes) -> bool:
     try:
         while line and not line.endswith(b"\n"):
             line = stream.readline(MAX_LINE_BYTES)
-    except _BROKEN:
+    except _BROKEN as error:
+        _raise_damage(error)
         return False
     return True
+
+
+def _is_damaged(path: str) -> bool:
+    """Whether packed data were changed after they were written, which DuckDB does not check."""
+    try:
+        with gzip.open(path) as stream:
+            while stream.read(MAX_LINE_BYTES):
+                pass
+    except _BROKEN as error:
+        return _is_damage(error)
+    return False
+
+
+def _is_damage(error: BaseException) -> bool:
+    """Whether an error says that bytes changed: a stream that was only cut, or has something else behind it, is right
+    up to there."""
+    if isinstance(error, gzip.BadGzipFile):
+        return not str(error).startswith("Not a gzipped file")
+    return isinstance(error, zlib.error)
+
+
+def _raise_damage(error: BaseException) -> None:
+    if _is_damage(error):
+        raise _Damaged from error
 
 
 def _record(line: bytes, number: int, file: SourceFile, faults: _Faults) -> tuple[Series, int, float] | None:
