@@ -12,6 +12,7 @@ import pytest
 
 from components.jobs_table import csv_text, grid_rows, grid_style, jobs_grid, sources_line, totals_strip
 from data.frames import JOB_LIST_COLUMNS
+from tests.drawn import said
 from tests.frames import job_list, job_totals
 
 
@@ -81,9 +82,9 @@ def test_the_grid_runs_no_text_as_code() -> None:
 
 
 def test_figures_above_the_table() -> None:
-    said = json.dumps(totals_strip(job_totals()).to_plotly_json(), default=lambda part: part.to_plotly_json())
-    assert "1 not converted" in said
-    assert "20 times smaller" in said
+    words = said(totals_strip(job_totals()))
+    assert "1 not converted" in words
+    assert "20 times smaller" in words
 
 
 def test_few_jobs_make_a_low_table_and_sources_are_named() -> None:

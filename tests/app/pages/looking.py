@@ -1,11 +1,8 @@
-"""A fetch that answers from built frames, and ways to look into what a page drew."""
+"""A fetch that answers from built frames, and a panel's request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
-
-from dash.development.base_component import Component
 
 from app.panels import Request
 from data.selection import Selection, Window
@@ -32,31 +29,3 @@ def request(window: Window | None = None, nodes: tuple[str, ...] = (), **changes
     """A request of a panel 1,000 pixels wide."""
     fields = {"selection": Selection("run-a-1a2b3c4d", window, nodes), "width": 1000, **changes}
     return Request(**fields)
-
-
-def components(root: Any) -> Iterator[Component]:
-    """Everything in a tree."""
-    if isinstance(root, Component):
-        yield root
-        children = getattr(root, "children", None)
-        for child in children if isinstance(children, list | tuple) else [children]:
-            yield from components(child)
-    elif isinstance(root, list | tuple):
-        for child in root:
-            yield from components(child)
-
-
-def words(root: Any) -> str:
-    """All text in a tree, in order."""
-    if root is None:
-        return ""
-    if isinstance(root, str | int | float):
-        return str(root)
-    if isinstance(root, list | tuple):
-        return " ".join(part for part in (words(child) for child in root) if part)
-    return words(getattr(root, "children", None))
-
-
-def ids(root: Any) -> list[str]:
-    """The ids in a tree."""
-    return [str(part.id) for part in components(root) if getattr(part, "id", None)]

@@ -8,7 +8,8 @@ from components.panels import EmptyView, FigureView
 from data.errors import MissingTable
 from data.selection import Selection, Window
 from tests import frames
-from tests.app.pages.looking import FakeFetch, components, ids, request, words
+from tests.app.pages.looking import FakeFetch, request
+from tests.drawn import components, ids, words
 
 WINDOW = Window(frames.START_NS + 10 * frames.S, frames.START_NS + 20 * frames.S)
 

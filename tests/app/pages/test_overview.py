@@ -11,7 +11,8 @@ from components.panels import EmptyView
 from data.errors import MissingTable
 from data.selection import Selection, Window
 from tests import frames
-from tests.app.pages.looking import FakeFetch, components, ids, request, words
+from tests.app.pages.looking import FakeFetch, request
+from tests.drawn import components, ids, words
 
 
 def fetch(**changes):

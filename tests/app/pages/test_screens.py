@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 
 from app.conversion import ConversionStatus, State
 from app.pages import converting, first_run, not_found
-
-
-def said(component: Any) -> str:
-    return json.dumps(component, default=lambda part: part.to_plotly_json(), ensure_ascii=False)
-
+from tests.drawn import said
 
 RUNNING = ConversionStatus(
     "a", State.RUNNING, "metrics", files_done=3, files_total=12, bytes_done=30_000_000, bytes_total=120_000_000,
