@@ -111,9 +111,30 @@ def test_answers_are_compressed_for_those_who_ask(client: FlaskClient) -> None:
     assert "Content-Encoding" not in client.get("/_dash-dependencies").headers
 
 
-def test_readiness_says_why_not(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert client.get("/readyz").json == {"ready": True, "reasons": []}
+def test_a_server_that_can_serve_is_ready(client: FlaskClient) -> None:
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json) == (200, {"ready": True, "reasons": []})
     assert client.get("/livez").json == {"alive": True}
+
+
+def test_a_store_that_is_gone_is_why_it_is_not_ready(app_settings: Settings, tmp_path: Path) -> None:
+    own = app_settings.model_copy(update={"store": tmp_path / "store"})
+    client = create_app(own).server.test_client()
+    assert client.get("/readyz").status_code == 200
+    (tmp_path / "store" / "jobs").rename(tmp_path / "elsewhere")
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json) == (503, {"ready": False, "reasons": ["The store cannot be read."]})
+    assert client.get("/livez").status_code == 200
+
+
+def test_a_disk_with_less_free_than_the_setting_is_why_it_is_not_ready(app_settings: Settings) -> None:
+    greedy = app_settings.model_copy(update={"free_space_bytes": 10**18})
+    answer = create_app(greedy).server.test_client().get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json is not None
+    assert answer.json["ready"] is False
+    (reason,) = answer.json["reasons"]
+    assert re.fullmatch(r"Only \d+ MB are free where the store is: nothing is converted\.", reason)
 
 
 def test_everything_lives_under_the_prefix(app_settings: Settings, demo: Demo) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from components import controls, notices, shell
 from components.panels import LegendItem, content_panel, figure_panel
+from data.frames import JobHeader
+from tests import drawn
+from tests.drawn import said
 from tests.frames import job_header
 
 LINKS = {"overview": "/jobs/a", "nodes": "/jobs/a/nodes"}
-
-
-def said(component: Any) -> str:
-    return json.dumps(component, default=lambda part: part.to_plotly_json(), ensure_ascii=False)
 
 
 def test_a_job_header_says_what_the_job_is() -> None:
@@ -28,12 +26,27 @@ def test_a_job_header_says_what_the_job_is() -> None:
     assert "has changed" in said(shell.job_header(header, "nodes", LINKS, changed=True))
 
 
+def facts(header: JobHeader) -> list[str]:
+    """The facts below a job's name, each as its text."""
+    (line,) = (
+        part
+        for part in drawn.components(shell.job_header(header, "overview", LINKS))
+        if getattr(part, "className", "") == "page-sub"
+    )
+    return [drawn.words(fact) for fact in line.children]
+
+
+def test_what_is_known_is_said_in_facts() -> None:
+    assert facts(job_header())[:-1] == ["✓ Completed", "3 × ml.p3.8xlarge", "12 GPUs", "TensorFlow 2.3.1"]
+    assert facts(job_header())[-1].startswith("4 Dec 2020, ")
+    assert facts(job_header(framework=""))[2:-1] == ["12 GPUs"]
+
+
 def test_what_is_unknown_is_not_invented() -> None:
-    header = job_header(status="Unknown", status_detail="no data for 3 h", instances="", framework="", gpus=0)
-    words = said(shell.job_header(header, "overview", LINKS))
-    assert "no data for 3 h" in words
-    assert "no GPU" in words
-    assert "nodes" in words
+    header = job_header(
+        status="Unknown", status_detail="no data for 3 h", instances="", framework="", gpus=0, start_ns=0, end_ns=0
+    )
+    assert facts(header) == ["? Unknown", "no data for 3 h", "3 nodes", "no GPU"]
 
 
 @pytest.mark.parametrize(

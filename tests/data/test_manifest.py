@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from data.errors import StoreError
 from data.manifest import MANIFEST, Manifest, is_complete, level_file, part_file, read_manifest
+from data.schema import Table
 from tests import trees
 from tests.stored import Stored, convert
 
@@ -19,7 +20,9 @@ from tests.stored import Stored, convert
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     job = tmp_path_factory.mktemp("manifest") / "job"
-    trees.write(job, trees.metrics_files(trees.machine(ticks=4)) | trees.step_files([trees.StepRecord(0, 10**15, 5)]))
+    first = trees.machine(ticks=4)
+    later = trees.machine(ticks=4, start_us=trees.START_US + 20 * trees.MINUTE_US)
+    trees.write(job, trees.metrics_files(first + later) | trees.step_files([trees.StepRecord(0, 10**15, 5)]))
     return convert(job, job.parent / "store")
 
 
@@ -31,11 +34,20 @@ def refused(folder: Path, content: bytes) -> StoreError:
     return caught.value
 
 
+BY_PART = (Table.RAW, Table.ROLLUP, Table.COARSE, Table.HISTOGRAM, Table.STAMPS)
+WHOLE_JOB = set(Table) - {Table.RAW, Table.ROLLUP, Table.COARSE, Table.STAMPS}
+
+
 def test_every_file_of_a_version_is_named_by_the_manifest_or_fixed(stored: Stored) -> None:
     manifest = stored.manifest
-    named = {part_file(table, part.part) for part in manifest.parts for table in ("raw", "rollup", "histogram")}
+    assert len(manifest.parts) == 2
+    named = {MANIFEST} | {f"{table}.parquet" for table in WHOLE_JOB}
+    named |= {part_file(table, part.part) for part in manifest.parts for table in BY_PART}
     named |= {level_file(factor) for factor in manifest.levels[1:]}
-    assert named <= {path.name for path in stored.folder.iterdir()}
+    assert {path.name for path in stored.folder.iterdir()} == named
+
+
+def test_names_of_files_are_part_of_the_store_s_layout() -> None:
     assert part_file("raw", 7) == "raw-7.parquet"
     assert level_file(32) == "level-32.parquet"
 
