@@ -34,7 +34,7 @@ def words(root: Any) -> str:
 
 def ids(root: Any) -> list[str]:
     """The ids in a tree."""
-    return [str(part.id) for part in components(root) if getattr(part, "id", None)]
+    return [str(found) for part in components(root) if (found := getattr(part, "id", None))]
 
 
 def said(root: Any) -> str:

@@ -68,7 +68,7 @@ def test_the_document_sets_the_theme_first() -> None:
 
 
 def test_the_frame_carries_the_swaps_and_the_home() -> None:
-    props = shell.frame("/insights/").to_plotly_json()["props"]
+    props = json.loads(said(shell.frame("/insights/")))["props"]
     assert props["data-home"] == "/insights/"
     assert set(json.loads(props["data-swaps"])) == {"dark", "light"}
 
