@@ -225,20 +225,6 @@ def quantile(values: list[float], at: float) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
-def snapshots(rows: Iterable[Row]) -> tuple[int, int, int]:
-    """Points, points with a GPU below 10, and those of them with a core above 90, grouped over all nodes."""
-    start = -(10**18)
-    points, low, busy = 0, set(), set()
-    for row in sorted(rows, key=lambda row: row.time_us):
-        if row.time_us - start > TICK_US:
-            start, points = row.time_us, points + 1
-        if row.dimension == GPU and row.value < 10:
-            low.add(start)
-        if row.dimension == CPU and row.value > 90:
-            busy.add(start)
-    return points, len(low), len(low & busy)
-
-
 def steps(job: Path) -> list[Step]:
     """The complete step events of all python timelines."""
     found = []

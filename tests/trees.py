@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -150,13 +149,3 @@ def write(job: Path, files: dict[str, bytes]) -> None:
         target = job / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
-
-
-def packed(files: dict[str, bytes]) -> dict[str, bytes]:
-    """The same files, compressed."""
-    return {f"{path}.gz": gzip.compress(content) for path, content in files.items()}
-
-
-def moved(records: Iterable[Record], **changes: Any) -> list[Record]:
-    """Records with some of their fields set to others."""
-    return [replace(record, **changes) for record in records]

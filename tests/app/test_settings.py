@@ -9,15 +9,6 @@ import pytest
 from app.settings import Settings, SettingsError, load
 
 
-@pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
-    for name in list(os.environ):
-        if name.startswith("INSIGHTS_") or name == "PORT":
-            monkeypatch.delenv(name)
-
-
 def test_the_defaults_are_safe() -> None:
     settings = load()
     assert (settings.host, settings.port, settings.prefix) == ("127.0.0.1", 8050, "/")

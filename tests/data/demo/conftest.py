@@ -1,28 +1,20 @@
-"""The demo jobs, written once for all tests of this folder."""
+"""Two of the demo jobs and their records, counted once for all tests of this folder."""
 
 from pathlib import Path
 
 import pytest
 
-from data.demo import write_demo
 from tests.data.demo import recount
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("demo")
-    write_demo(out, lambda line: None)
-    return out
+def job_a(demo_source: Path) -> Path:
+    return demo_source / "tf-hvd-resnet50-cifar10-256"
 
 
 @pytest.fixture(scope="session")
-def job_a(demo: Path) -> Path:
-    return demo / "tf-hvd-resnet50-cifar10-256"
-
-
-@pytest.fixture(scope="session")
-def job_b(demo: Path) -> Path:
-    return demo / "tf-hvd-resnet50-cifar10-512"
+def job_b(demo_source: Path) -> Path:
+    return demo_source / "tf-hvd-resnet50-cifar10-512"
 
 
 @pytest.fixture(scope="session")

@@ -28,8 +28,8 @@ def describe(job: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_system_files_are_named_by_node_and_minute(demo: Path, name: str) -> None:
-    rows, bad = recount.records(demo / name)
+def test_system_files_are_named_by_node_and_minute(demo_source: Path, name: str) -> None:
+    rows, bad = recount.records(demo_source / name)
     assert len(bad) == (1 if name == "pt-bert-squad-running" else 0)
     rows_of: dict[Path, list[Record]] = defaultdict(list)
     for row in rows:
@@ -45,8 +45,8 @@ def test_system_files_are_named_by_node_and_minute(demo: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_step_files_are_named_by_their_last_event_and_rotate(demo: Path, name: str) -> None:
-    job = demo / name
+def test_step_files_are_named_by_their_last_event_and_rotate(demo_source: Path, name: str) -> None:
+    job = demo_source / name
     files_of = defaultdict(list)
     for file in recount.step_files(job):
         parts = re.fullmatch(r"(\d{16})_(\d+-algo-\d+)_pythontimeline\.json", file.name)
@@ -119,9 +119,9 @@ def test_stamps_inside_a_tick(rows_a: list[Record]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_end_markers(demo: Path, name: str) -> None:
+def test_end_markers(demo_source: Path, name: str) -> None:
     for folder in ("system", "framework"):
-        marker = demo / name / "profiler-output" / folder / "training_job_end.ts"
+        marker = demo_source / name / "profiler-output" / folder / "training_job_end.ts"
         assert marker.exists() == (name != "pt-bert-squad-running")
 
 
@@ -145,8 +145,8 @@ def test_job_description_of_the_first_run(job_a: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_transitions_follow_on_one_another(demo: Path, name: str) -> None:
-    job = describe(demo / name)
+def test_transitions_follow_on_one_another(demo_source: Path, name: str) -> None:
+    job = describe(demo_source / name)
     transitions = job["SecondaryStatusTransitions"]
     assert isinstance(transitions, list)
     assert [t["Status"] for t in transitions][:3] == ["Starting", "Downloading", "Training"]
@@ -162,8 +162,8 @@ def test_the_second_run_is_smaller_and_has_twice_the_batch(job_b: Path) -> None:
     assert job["ResourceConfig"]["InstanceType"] == "ml.p3.2xlarge"  # type: ignore[index]
 
 
-def test_the_job_without_gpus_has_none_and_ran_on_spot_capacity(demo: Path) -> None:
-    job = demo / "pt-tabular-cpu"
+def test_the_job_without_gpus_has_none_and_ran_on_spot_capacity(demo_source: Path) -> None:
+    job = demo_source / "pt-tabular-cpu"
     rows, _ = recount.records(job)
     assert {row.type for row in rows} == {"cpu", "memory", "i/o", "network"}
     said = describe(job)
@@ -173,8 +173,8 @@ def test_the_job_without_gpus_has_none_and_ran_on_spot_capacity(demo: Path) -> N
     assert {"Step:ModeKeys.TRAIN", "Step:ModeKeys.EVAL", "Forward", "DataLoaderIter"} <= phases
 
 
-def test_the_running_job(demo: Path) -> None:
-    job = demo / "pt-bert-squad-running"
+def test_the_running_job(demo_source: Path) -> None:
+    job = demo_source / "pt-bert-squad-running"
     said = describe(job)
     assert (said["TrainingJobStatus"], said["SecondaryStatus"]) == ("InProgress", "Training")
     assert not {"TrainingEndTime", "BillableTimeInSeconds"} & set(said)
@@ -195,19 +195,19 @@ def test_the_running_job_was_last_heard_of_shortly_before_now(tmp_path: Path) ->
     assert max(step.end_us for step in recount.steps(running)) / 1e6 < now.timestamp()
 
 
-def test_same_bytes_twice_and_nothing_is_written_again(demo: Path, tmp_path: Path) -> None:
+def test_same_bytes_twice_and_nothing_is_written_again(demo_source: Path, tmp_path: Path) -> None:
     said: list[str] = []
     folders = write_demo(tmp_path, said.append)
     assert [folder.name for folder in folders] == list(NAMES)
     assert len(said) == 4
-    assert tree_bytes(tmp_path) == tree_bytes(demo)
+    assert tree_bytes(tmp_path) == tree_bytes(demo_source)
     stamps = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     assert write_demo(tmp_path, said.append) == folders
     assert len(said) == 4
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == stamps
 
 
-def test_what_a_killed_run_left_is_cleared_and_an_old_demo_is_replaced(demo: Path, tmp_path: Path) -> None:
+def test_what_a_killed_run_left_is_cleared_and_an_old_demo_is_replaced(demo_source: Path, tmp_path: Path) -> None:
     left = tmp_path / ".demo-writing-pt-tabular-cpu"
     left.mkdir()
     (left / "half").write_text("x")
@@ -216,7 +216,7 @@ def test_what_a_killed_run_left_is_cleared_and_an_old_demo_is_replaced(demo: Pat
     (old / ".demo-job").write_text("0\n")
     (old / "stale").write_text("x")
     write_demo(tmp_path, lambda line: None)
-    assert tree_bytes(tmp_path) == tree_bytes(demo)
+    assert tree_bytes(tmp_path) == tree_bytes(demo_source)
 
 
 def test_a_folder_of_the_same_name_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
