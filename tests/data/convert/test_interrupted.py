@@ -6,12 +6,12 @@ import errno
 import itertools
 import json
 import os
-import random
+import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -27,8 +27,6 @@ from data.sources import SourceJob
 from tests import oracle, trees
 from tests.conftest import ROOT
 from tests.stored import convert, only_job, stored_now
-
-KILLS = 10
 
 
 @pytest.fixture
@@ -57,19 +55,6 @@ def order(job: SourceJob, store: Path) -> bytes:
     return json.dumps({"source": job.source, "job_id": job.job_id, "store": str(store), "limits": limits}).encode()
 
 
-def start_child(job: SourceJob, store: Path) -> subprocess.Popen[bytes]:
-    """A converting process that has begun to look at the job."""
-    child = subprocess.Popen(
-        [sys.executable, "-m", "data.convert.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
-    )
-    assert child.stdin is not None
-    assert child.stdout is not None
-    child.stdin.write(order(job, store))
-    child.stdin.close()
-    child.stdout.readline()
-    return child
-
-
 def refused(job: SourceJob, store: Path, limits: Limits = DEFAULT_LIMITS) -> InsightsError:
     with pytest.raises(InsightsError) as caught:
         convert_in_child(job, store, lambda progress: None, limits=limits)
@@ -81,62 +66,105 @@ def leftovers(store: Path, job: SourceJob) -> list[str]:
     return [path.name for path in job_folder(store, job.job_id).iterdir() if path.name.startswith("writing-")]
 
 
-def test_a_conversion_killed_at_any_moment(source: Path, tmp_path: Path) -> None:
-    store, job, rng = tmp_path / "store", only_job(source), random.Random(1)
-    with start_child(job, store) as child:
-        started = time.monotonic()
-        child.wait()
-    longest_s = time.monotonic() - started
-    before = rows_of(source)
-    killed = 0
-    for number in range(KILLS):
-        after = change(source, number)
-        with start_child(job, store) as child:
-            time.sleep(rng.uniform(0, longest_s))
-            child.kill()
-        killed += child.returncode != 0
-        longest_s *= 1 if child.returncode else 0.5
-        found = stored_now(source, store)
-        assert found is not None
-        assert found.rows() in (before, after)
-        before = found.rows()
-        if number % 3 == 0:
-            before = convert(source, store).rows()
-            assert before == after
-            assert leftovers(store, job) == []
-    assert killed >= KILLS // 3
+def test_a_conversion_killed_after_any_change(source: Path, tmp_path: Path) -> None:
+    """Each conversion dies one change of the file system later than the one before it."""
+    store, killed, job = tmp_path / "store", tmp_path / "killed", only_job(source)
+    for number in range(2):
+        change(source, number)
+        before = convert(source, store).rows()
+    after = change(source, 2)
+    command = [sys.executable, "-m", "tests.data.convert.killed", str(store), str(killed)]
+    subprocess.run(command, input=order(job, store), check=True, stdout=subprocess.PIPE, cwd=ROOT)
+    stores = sorted(killed.iterdir(), key=lambda left: int(left.name))
+    found = [which(source, left, before, after) for left in stores]
+    switched = found.index("after")
+    assert found == ["before"] * switched + ["after"] * (len(stores) - switched)
+    assert switched > 20
+    assert leftovers(stores[switched - 10], job)
+    for left in (*stores[::8], *stores[switched - 2 : switched + 2]):
+        assert convert(source, left).rows() == after
+        assert leftovers(left, job) == []
 
 
-def full_disk(original: Callable[..., Any], after: int) -> Callable[..., Any]:
-    """The same function, until the disk is full."""
-    calls = itertools.count()
+def which(source: Path, store: Path, before: list[oracle.Row], after: list[oracle.Row]) -> str:
+    found = stored_now(source, store)
+    rows = found.rows() if found else []
+    return "before" if rows == before else "after" if rows == after else f"{len(rows)} rows of neither"
 
-    def failing(*arguments: Any, **named: Any) -> Any:
-        if next(calls) >= after:
+
+class FullDisk:
+    """The same function, but the disk is full at some of its calls."""
+
+    def __init__(self, original: Callable[..., Any], full: range) -> None:
+        self.original = original
+        self.full = full
+        self.calls = itertools.count()
+        self.failed = 0
+
+    def __get__(self, instance: object, owner: type) -> Callable[..., Any]:
+        """Also as a method."""
+        return partial(self, instance)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if next(self.calls) in self.full:
+            self.failed += 1
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return original(*arguments, **named)
-
-    return failing
+        return self.original(*arguments, **named)
 
 
-@pytest.mark.parametrize("call", ["os.replace", "os.link", "pathlib.Path.rename", "pyarrow.parquet.write_table"])
-def test_a_failure_at_any_step_leaves_the_store_as_it_was(source: Path, tmp_path: Path, call: str) -> None:
-    """A full disk at one of the calls that change the store."""
+@pytest.mark.parametrize(
+    ("call", "at_least"), [("os.replace", 15), ("pathlib.Path.rename", 1), ("pyarrow.parquet.write_table", 15)]
+)
+def test_a_full_disk_at_any_change_leaves_the_store_as_it_was(
+    source: Path, tmp_path: Path, call: str, at_least: int
+) -> None:
+    """Of these calls the first fails, then the second, until one more is not made: no later failure hides it."""
     store, job = tmp_path / "store", only_job(source)
-    before = convert(source, store).rows()
-    after = change(source, 1)
+    first = convert(source, store)
+    before, after = first.rows(), change(source, 1)
     module, _, name = call.rpartition(".")
     original = getattr(Path if module == "pathlib.Path" else sys.modules[module], name)
-    for at in (0, 2, 7, 13):
-        with mock.patch(call, full_disk(original, after=at)):
-            try:
-                convert(source, store)
-            except OSError:
-                found = stored_now(source, store)
-                assert found is not None
-                assert found.rows() in (before, after)
-                assert leftovers(store, job) == []
-    assert convert(source, store).rows() == after
+    for at in itertools.count():
+        disk = FullDisk(original, range(at, at + 1))
+        with mock.patch(call, disk):
+            reason = reason_of_failure(source, store)
+        if not disk.failed:
+            break
+        assert reason == errno.ENOSPC
+        assert stored_now(source, store) == first
+        assert first.rows() == before
+        assert leftovers(store, job) == []
+    assert reason is None
+    assert at >= at_least
+    assert which(source, store, before, after) == "after"
+
+
+def reason_of_failure(source: Path, store: Path) -> int | None:
+    """Converts; the error number where that failed."""
+    try:
+        convert(source, store)
+    except OSError as error:
+        return error.errno
+    return None
+
+
+@pytest.mark.parametrize(("links", "shared"), [(0, 0), (7, 2)])
+def test_where_files_cannot_be_linked_they_are_copied(source: Path, tmp_path: Path, links: int, shared: int) -> None:
+    """Two parts of five tables, of which the change touches the first."""
+    store = tmp_path / "store"
+    far = trees.machine(start_us=trees.START_US + 3600 * 10**6, ticks=4)
+    trees.write(source, trees.metrics_files(far))
+    first = convert(source, store)
+    before, after = first.rows(), change(source, 1)
+    full, linked = FullDisk(shutil.copyfile, range(1, 2)), FullDisk(os.link, range(links, 99))
+    with mock.patch("os.link", linked), mock.patch("shutil.copyfile", full):
+        assert reason_of_failure(source, store) == errno.ENOSPC
+    assert (full.failed, linked.failed) == (1, 2)
+    assert which(source, store, before, after) == "before"
+    with mock.patch("os.link", FullDisk(os.link, range(links, 99))):
+        second = convert(source, store)
+    assert second.rows() == after
+    assert sum(path.samefile(second.folder / path.name) for path in first.folder.iterdir()) == shared
 
 
 def test_the_version_before_stays_for_its_readers_and_no_other(source: Path, tmp_path: Path) -> None:
@@ -184,12 +212,21 @@ def test_enough_space_is_no_reason(tmp_path: Path) -> None:
     check_space(tmp_path, 1)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
-def test_a_store_that_cannot_be_written_says_so(source: Path, tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    store.mkdir(mode=0o500)
-    with pytest.raises(StoreError, match="cannot be written"):
+@pytest.mark.parametrize(("call", "path"), [("os.mkdir", "jobs/{job_id}"), ("os.open", "jobs/{job_id}/lock")])
+def test_a_store_that_cannot_be_written_says_so(source: Path, tmp_path: Path, call: str, path: str) -> None:
+    store, job = tmp_path / "store", only_job(source)
+    closed = str(store / path.format(job_id=job.job_id))
+    original = getattr(os, call.removeprefix("os."))
+
+    def refuse(at: str | Path, *arguments: Any, **named: Any) -> Any:
+        if str(at) == closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), closed)
+        return original(at, *arguments, **named)
+
+    with mock.patch(call, refuse), pytest.raises(StoreError, match=r"cannot be written: Permission denied") as caught:
         convert(source, store)
+    assert caught.value.hint
+    assert stored_now(source, store) is None
 
 
 def test_a_store_that_is_a_file_says_so(source: Path, tmp_path: Path) -> None:
@@ -218,8 +255,8 @@ def test_a_cancelled_conversion_changes_nothing(source: Path, tmp_path: Path) ->
     for after in (0, 3):
         calls = iter(range(100))
 
-        def cancelled(calls: object = calls, after: int = after) -> bool:
-            return next(calls) >= after  # type: ignore[call-overload]
+        def cancelled(calls: Iterator[int] = calls, after: int = after) -> bool:
+            return next(calls) >= after
 
         with pytest.raises(StoreError, match="cancelled"):
             convert(source, tmp_path / "store", cancelled=cancelled)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from pathlib import Path
@@ -185,13 +186,23 @@ def test_what_cannot_be_a_source_is_said_with_the_next_step(tmp_path: Path) -> N
     assert caught.value.hint
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read every folder")
-def test_folders_without_permission(tmp_path: Path) -> None:
+def test_folders_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, f"job/profiler-output/{SYSTEM}")
     closed = tmp_path / "job" / "profiler-output" / "framework"
-    closed.mkdir(mode=0)
+    closed.mkdir()
+    put(closed, "pevents/2020120422/1607121600000000.algo-1_model_timeline.json")
+    original = os.scandir
+
+    def refuse(path: str) -> object:
+        if path == str(closed):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return original(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
     listing = only_job(tmp_path / "job").listing()
-    assert (len(listing.files), [skipped.path for skipped in listing.skipped]) == (1, ["profiler-output/framework"])
-    with pytest.raises(SourceError, match="Permission") as caught:
+    assert [file.path for file in listing.files] == [f"profiler-output/{SYSTEM}"]
+    reason = "this folder could not be listed: Permission denied"
+    assert [(one.path, one.reason) for one in listing.skipped] == [("profiler-output/framework", reason)]
+    with pytest.raises(SourceError, match="Permission denied") as caught:
         open_source(str(closed)).jobs()
     assert "permission" in caught.value.hint.lower()
