@@ -26,6 +26,8 @@ class FileKind(StrEnum):
     SYSTEM = "system"
     PYTHONTIMELINE = "pythontimeline"
     MODEL_TIMELINE = "model_timeline"
+    PYTHON_STATS = "python_stats"
+    PYINSTRUMENT = "pyinstrument"
     TRAINING_JOB = "training_job"
     SYSTEM_END = "system_end"
     FRAMEWORK_END = "framework_end"

@@ -18,6 +18,8 @@ PARTS = ("system", "framework")
 _COPY = r"(?: ?\(\d{1,3}\))?"  # what browsers and file managers add to the name of a second copy
 _SYSTEM_NAME = re.compile(rf"(\d{{10}})\.(.+?){_COPY}\.json(?:\.gz)?", re.ASCII)
 _EVENT_NAME = re.compile(rf"(\d+)_(.+)_(pythontimeline|model_timeline){_COPY}\.json(?:\.gz)?", re.ASCII)
+_PYTHON_PROFILES = {"python_stats": FileKind.PYTHON_STATS, "python_stats.json": FileKind.PYINSTRUMENT}
+_PROFILER_FOLDER = re.compile(r"(?:^|/)(?:cprofile|pyinstrument)/", re.IGNORECASE)
 _NS_PER_NAME_UNIT = {16: 1_000, 19: 1}  # digits of the time in an event file's name: microseconds, nanoseconds
 
 
@@ -38,4 +40,6 @@ def _classify(path: str, inside: str) -> tuple[FileKind, str, int]:
         return FileKind.SYSTEM, match[2], int(match[1]) * 1_000_000_000
     if part == "framework" and (match := _EVENT_NAME.fullmatch(name)):
         return FileKind(match[3]), match[2], int(match[1][:19]) * _NS_PER_NAME_UNIT.get(len(match[1]), 0)
+    if part == "framework" and name in _PYTHON_PROFILES and _PROFILER_FOLDER.search(rest):
+        return _PYTHON_PROFILES[name], "", 0
     return FileKind.OTHER, "", 0

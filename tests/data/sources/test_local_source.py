@@ -109,6 +109,12 @@ def test_ids_are_slug_and_hash_and_tell_sources_apart(tmp_path: Path, monkeypatc
          "81-gpu_box_3", 1767268802000000000),
         ("framework/pevents/h/1767268802000000_81-algo-1_horovod_timeline.json", FileKind.OTHER, "", 0),
         ("framework/pevents/h/" + "9" * 60 + "_a_pythontimeline.json", FileKind.PYTHONTIMELINE, "a", 0),
+        ("framework/pytorch/cprofile/81-algo-1/an_interval/python_stats", FileKind.PYTHON_STATS, "", 0),
+        ("framework/tensorflow/cProfile/an_interval/python_stats", FileKind.PYTHON_STATS, "", 0),
+        ("framework/x/pyinstrument/81-algo-1/an_interval/python_stats.json", FileKind.PYINSTRUMENT, "", 0),
+        ("framework/x/pyinstrument/81-algo-1/an_interval/python_stats.html", FileKind.OTHER, "", 0),
+        ("framework/pytorch/81-algo-1/an_interval/python_stats", FileKind.OTHER, "", 0),
+        ("system/cprofile/81-algo-1/an_interval/python_stats", FileKind.OTHER, "", 0),
         ("notes.json", FileKind.OTHER, "", 0),
     ],
 )  # fmt: skip
