@@ -205,5 +205,11 @@ def statuses(port: int) -> set[int]:
         return set(pool.map(ask, range(32)))
 
 
+def test_what_gunicorn_loads_knows_its_scripts_before_it_is_asked_for_one(tmp_path: Path) -> None:
+    script = "from app.wsgi import dash_app\nassert 'dash' in dash_app.registered_paths"
+    environment = {**os.environ, "INSIGHTS_STORE": str(tmp_path / "store"), "INSIGHTS_CACHE": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT, env=environment, timeout=60)
+
+
 def test_the_procfile_starts_what_serve_starts() -> None:
     assert (ROOT / "Procfile").read_text() == "web: gunicorn --config app/gunicorn_conf.py app.wsgi:server\n"
