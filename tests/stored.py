@@ -17,13 +17,19 @@ from data.convert.versions import current_version, job_folder
 from data.manifest import Manifest, level_file, part_file, read_manifest
 from data.sources import SourceJob, open_source
 from data.store import Store
-from tests import oracle
+from tests import oracle, trees
 
 
 def only_job(source: Path) -> SourceJob:
     """The one job of a source."""
     (job,) = open_source(str(source)).jobs()
     return job
+
+
+def write_job(job: Path, records: Sequence[trees.Record]) -> list[oracle.Row]:
+    """Writes a job of these records; the rows that they make."""
+    trees.write(job, trees.metrics_files(records))
+    return oracle.distinct(oracle.system_rows(job))
 
 
 def convert(source: Path, store: Path, **options: Any) -> Stored:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,6 +82,23 @@ def machine(
         for what, value in zip((IOPS, READ, WRITE, RECEIVED, SENT, PLATFORM), rates, strict=True):
             found.append(Record(node, *what, at + (180 if what[0] == "i/o" else 4_600), value))
     return found
+
+
+def pausing(skips: Mapping[str, Iterable[range]], *, apart_us: int = 0) -> list[Record]:
+    """90 ticks of 2 s of two nodes or more, without those to skip; each starts `apart_us` after the one before."""
+    return [
+        record
+        for at, node in enumerate(dict.fromkeys(("algo-1", "algo-2", *skips)))
+        for record in machine(
+            node,
+            start_us=START_US + at * apart_us,
+            ticks=90,
+            interval_us=2_000_000,
+            cores=1,
+            gpus=0,
+            skip=[tick for many in skips.get(node, ()) for tick in many],
+        )
+    ]
 
 
 def metrics_path(minute_us: int, node: str, suffix: str = ".json") -> str:

@@ -12,15 +12,10 @@ import pytest
 from data import schema
 from data.series import PERCENT_METRICS, Series
 from tests import oracle, trees
-from tests.stored import Stored, convert
+from tests.stored import Stored, convert, write_job
 
 NODES = ("algo-1", "algo-2", "algo-10")
 OFFSETS_US = (0, 166_000, 333_000)
-
-
-def write_job(job: Path, records: list[trees.Record]) -> list[oracle.Row]:
-    trees.write(job, trees.metrics_files(records))
-    return oracle.distinct(oracle.system_rows(job))
 
 
 @pytest.fixture(scope="module")

@@ -14,17 +14,12 @@ from hypothesis import strategies as st
 from data import schema
 from data.convert.derive import tick_starts
 from tests import oracle, trees
-from tests.stored import Stored, close, convert
+from tests.stored import Stored, close, convert, write_job
 
 SECOND = 1_000_000
 SNAPSHOTS_S = [0, 0.00007, 0.0046, 0.015, 0.019, 0.021, 0.5, 0.5004, 0.515, 0.5199, 0.5201]
 """The published vector, with its starts."""
 STARTS_S = [0, 0.021, 0.5, 0.5201]
-
-
-def write_job(job: Path, records: list[trees.Record]) -> list[oracle.Row]:
-    trees.write(job, trees.metrics_files(records))
-    return oracle.distinct(oracle.system_rows(job))
 
 
 def test_the_published_snapshots() -> None:
@@ -247,19 +242,7 @@ def stored_gaps(found: Stored) -> list[tuple[str, int, int, bool]]:
     ],
 )
 def test_gaps(tmp_path: Path, skips: dict[str, list[range]], spots: int) -> None:
-    records = [
-        record
-        for node in ("algo-1", "algo-2")
-        for record in trees.machine(
-            node,
-            ticks=90,
-            interval_us=2 * SECOND,
-            cores=1,
-            gpus=0,
-            skip=[t for many in skips.get(node, []) for t in many],
-        )
-    ]
-    rows = write_job(tmp_path / "job", records)
+    rows = write_job(tmp_path / "job", trees.pausing(skips))
     found = stored_gaps(convert(tmp_path / "job", tmp_path / "store"))
     assert found == oracle.gaps(rows)
     assert sum(spot for _, _, _, spot in found) == spots

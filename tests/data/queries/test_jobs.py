@@ -404,20 +404,7 @@ def test_billed_time_comes_from_the_description(store: Store) -> None:
     ],
 )
 def test_interruptions_are_what_no_node_recorded(tmp_path: Path, skips: dict[str, list[range]]) -> None:
-    records = [
-        record
-        for at, node in enumerate(("algo-1", "algo-2", *list(skips)[2:]))
-        for record in trees.machine(
-            node,
-            start_us=trees.START_US + at * 111_000,
-            ticks=90,
-            interval_us=2 * SECOND,
-            cores=1,
-            gpus=0,
-            skip=[tick for many in skips.get(node, []) for tick in many],
-        )
-    ]
-    trees.write(tmp_path / "job", trees.metrics_files(records))
+    trees.write(tmp_path / "job", trees.metrics_files(trees.pausing(skips, apart_us=111_000)))
     found = convert(tmp_path / "job", tmp_path / "store")
     gaps: dict[str, list[tuple[int, int]]] = {node: [] for node in found.nodes}
     for node, start, end, _ in oracle.gaps(oracle.system_rows(tmp_path / "job")):
