@@ -11,6 +11,7 @@ import pytest
 
 from data.errors import SourceError
 from data.sources import FileKind, SourceFile, SourceJob, open_source
+from tests.stored import only_job
 
 SYSTEM = "system/incremental/2026010112/1767268800.algo-1.json"
 
@@ -20,11 +21,6 @@ def put(root: Path, path: str, text: str = "x") -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     return file
-
-
-def only_job(path: Path) -> SourceJob:
-    (job,) = open_source(str(path)).jobs()
-    return job
 
 
 def only_file(job: SourceJob) -> SourceFile:
