@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 
 from data.convert import DEFAULT_LIMITS, Limits, convert
 from data.errors import InsightsError, SourceError
+from data.names import natural_key
+from data.queries import events as event_queries
 from data.queries import jobs as job_queries
 from data.selection import Selection
 from data.sources import LOOKED_FOR, SourceJob, open_source
@@ -54,8 +56,8 @@ def _job(store: Store, job: SourceJob, limits: Limits) -> dict[str, Any]:
         "system_rows": manifest.system_rows,
         "series": len(stored.series()) if manifest.system_rows else 0,
         "duplicate_rows_dropped": manifest.duplicates,
-        "events": manifest.events,
-        "nodes": [node.name for node in manifest.nodes],
+        **_events(store, stored),
+        "nodes": _nodes(stored),
         "problems": problems,
         "stats": _stats(stored),
         "step_duration_us": _step_durations(stored),
@@ -76,7 +78,7 @@ def _unreadable(job: SourceJob, error: InsightsError) -> dict[str, Any]:
         "system_rows": 0,
         "series": 0,
         "duplicate_rows_dropped": 0,
-        "events": 0,
+        **_NO_EVENTS,
         "nodes": [],
         "problems": [{"file": job.place, "line": None, "message": message, "severity": "error", "lost_rows": 0}],
         "stats": [],
@@ -85,6 +87,61 @@ def _unreadable(job: SourceJob, error: InsightsError) -> dict[str, Any]:
         "start_us": None,
         "end_us": None,
     }
+
+
+_NO_EVENTS: dict[str, Any] = {
+    "events": 0,
+    "events_valid": 0,
+    "invalid_events": 0,
+    "suspicious_events": 0,
+    "lost_events": 0,
+    "steps": 0,
+    "step_numbers": [],
+    "duration_sum_us": None,
+    "kernels": 0,
+    "kernel_dur_sum_us": None,
+    "kernel_busy_us": None,
+    "ranks": [],
+    "by_phase": {},
+    "by_rank": {},
+    "first_event_us": None,
+    "last_event_end_us": None,
+}
+
+
+def _events(store: Store, stored: StoredJob) -> dict[str, Any]:
+    """What is known of events; sums and times are null where there is none."""
+    manifest = stored.manifest
+    found = store.fetch(event_queries.totals, Selection(manifest.job_id))
+    if not manifest.events:
+        return _NO_EVENTS | {"invalid_events": found.invalid, "lost_events": found.lost}
+    return {
+        "events": manifest.events,
+        "events_valid": manifest.events - manifest.suspicious_events,
+        "invalid_events": found.invalid,
+        "suspicious_events": manifest.suspicious_events,
+        "lost_events": found.lost,
+        "steps": manifest.step_numbers,
+        "step_numbers": list(found.step_numbers),
+        "duration_sum_us": found.duration_ns / 1000,
+        "kernels": manifest.kernels,
+        "kernel_dur_sum_us": found.kernel_ns / 1000 if manifest.kernels else None,
+        "kernel_busy_us": found.busy_ns / 1000 if manifest.kernels else None,
+        "ranks": list(found.ranks),
+        "by_phase": {
+            phase: {"count": count, "sum_us": sum_ns / 1000, "mean_us": sum_ns / 1000 / count}
+            for phase, count, sum_ns in found.by_phase
+        },
+        "by_rank": {str(rank): count for rank, count in found.by_rank},
+        "first_event_us": None if found.start_ns is None else found.start_ns / 1000,
+        "last_event_end_us": None if found.end_ns is None else found.end_ns / 1000,
+    }
+
+
+def _nodes(stored: StoredJob) -> list[str]:
+    """The nodes of records and events, in natural order."""
+    names = {node.name for node in stored.manifest.nodes} | {node for node, _ in stored.manifest.event_processes}
+    return sorted(names, key=natural_key)
 
 
 def _outcome(stored: StoredJob, problems: list[dict[str, Any]]) -> str:

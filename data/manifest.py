@@ -36,6 +36,14 @@ class NodeEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gpus: int
 
 
+class EventPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of the event table: some files' events, a million rows or so."""
+
+    part: int
+    rows: int
+    files: tuple[int, ...]
+
+
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything about a stored job but its rows."""
 
@@ -55,7 +63,13 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     end_ns: int
     system_start_ns: int
     system_end_ns: int
+    event_parts: tuple[EventPart, ...]
     events: int
+    suspicious_events: int  # so long that they cannot be true; kept, and left out of every figure
+    longest_ns: int  # longer events are suspicious
+    wall_clock: bool  # False: nothing in the job says when it was; times count from the start of the trace
+    event_processes: tuple[tuple[str, str], ...]  # node and worker of all events
+    kernels: int
     steps: int
     step_numbers: int  # distinct pairs of phase and step number
     step_processes: int  # distinct pairs of node and worker with steps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Severity = Literal["note", "warning", "error"]
@@ -16,4 +16,5 @@ class Problem:
     line: int | None  # 1-based; None where the whole file is meant
     message: str
     severity: Severity
+    derived: bool = field(default=False, kw_only=True)  # follows from all files together: found anew by each conversion
     lost_rows: int = 0  # records destroyed by damage; a whole record that makes no sense is counted in the message

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised with every change of a table or of the manifest; a store of another version is converted again."""
 
 CHUNK_NS = 300 * 10**9
@@ -49,6 +49,8 @@ class Table(StrEnum):
     GAPS = "gaps"
     EVENTS = "events"
     STEPS = "steps"
+    KERNELS = "kernels"
+    GPU_BUSY = "gpu_busy"
     FILES = "files"
     PROBLEMS = "problems"
 
@@ -83,8 +85,12 @@ FILES = pa.schema(
         ("kind", pa.string()),
         ("size", pa.int64()),
         ("mtime_ns", pa.int64()),
-        ("rows", pa.int64()),
+        ("node", pa.string()),  # as the name gives it
+        ("stamp_ns", pa.int64()),  # the time in the name, 0 where there is none
+        ("rows", pa.int64()),  # records or events that were read
         ("lost_rows", pa.int64()),
+        ("invalid", pa.int64()),  # events left out because their time or duration makes no sense
+        ("waiting", pa.bool_()),  # another file may complete what this one says
         ("copy_of", pa.string()),  # the path of the file that this one repeats byte for byte, "" for most
     ]
 )
@@ -96,6 +102,7 @@ PROBLEMS = pa.schema(
         ("message", pa.string()),
         ("severity", pa.string()),
         ("lost_rows", pa.int64()),
+        ("derived", pa.bool_()),  # follows from all files together, and not from this one alone
     ]
 )
 

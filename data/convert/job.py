@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from data.convert import derive
+from data.convert.event_tables import derive_event_tables, doubts
 from data.convert.events import convert_events
 from data.convert.parts import DEVICE_HISTOGRAMS, SeriesMap
 from data.convert.progress import Progress, Report
@@ -35,7 +36,7 @@ from data.convert.versions import check_space, new_version, publish, take_over, 
 from data.errors import SourceError
 from data.manifest import MANIFEST, Manifest, NodeEntry, part_file
 from data.problem import Problem
-from data.readers import READERS
+from data.readers import READERS, reader_of
 from data.readers.sagemaker_system import Catalog, SystemRows
 from data.series import Metric, Series, sorted_series
 from data.sources import FileKind, SourceJob
@@ -44,8 +45,6 @@ READ_AHEAD_BYTES = 1 << 30
 
 Batch = tuple[SystemRows, tuple[Problem, ...], dict[int, int]]
 """Rows with file ids, what could not be used, and the number of rows of each file."""
-
-_DATA_KINDS = (FileKind.SYSTEM, FileKind.PYTHONTIMELINE, FileKind.MODEL_TIMELINE)
 
 
 def convert_job(
@@ -68,7 +67,7 @@ def convert_job(
         previous, previous_folder = previous_version(folder)
         stored = stored_files(previous_folder) if previous_folder else {}
         files = [file for file in listing.files if file.kind is not FileKind.OTHER]
-        if not any(file.kind in _DATA_KINDS for file in files):
+        if not any(file.kind is FileKind.SYSTEM or reader_of(file) for file in files):
             raise SourceError(
                 f"{job.name} has no profiler data: no system metrics and no framework events under profiler-output.",
                 "The profiler may have been switched off for this job, or its output was not copied along.",
@@ -99,10 +98,18 @@ def _convert(run: Conversion) -> Manifest:
     run.step("metrics")
     system = _system(run)
     run.step("steps")
-    events = convert_events(run, READERS)
+    event_parts = convert_events(run, READERS)
     run.step("summaries")
     whole = _derive(run, system)
-    return finish(run, system, whole, events)
+    entries = system.entries.values()
+    first_last = (min((one.start_ns for one in entries), default=0), max((one.end_ns for one in entries), default=0))
+    events = derive_event_tables(run.db, run.folder, event_parts, first_last)
+    paths = {file_id: file.path for file_id, file in run.to_read}
+    paths |= {state.file_id: path for path, state in run.unchanged.items()}
+    for file_id, doubt in doubts(run.db, run.folder, event_parts, events.longest_ns):
+        name = paths[file_id].rpartition("/")[2]
+        run.problems.append(Problem(paths[file_id], None, f"{name}: {doubt}", "warning", derived=True))
+    return finish(run, system, whole, event_parts, events)
 
 
 def _system(run: Conversion) -> SystemParts:

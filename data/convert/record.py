@@ -10,14 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data import facts, schema
-from data.convert.events import EventTotals
+from data.convert.event_tables import EventTotals
 from data.convert.run import Conversion, FileState
 from data.convert.system import SystemParts
 from data.convert.tables import write_table
 from data.errors import SourceError
-from data.manifest import Manifest, NodeEntry
+from data.manifest import EventPart, Manifest, NodeEntry
 from data.problem import Problem
+from data.readers.events import FileEvents
 from data.sources import FileKind, SourceFile
+
+_PROBLEM_COLUMNS = ("file", "line", "message", "severity", "lost_rows", "derived")
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,12 @@ def finish(
     run: Conversion,
     system: SystemParts,
     whole: Whole,
+    event_parts: tuple[EventPart, ...],
     events: EventTotals,
 ) -> Manifest:
     """Writes the last tables; the manifest that makes the version complete once it is written, too."""
     training_job = _training_job(run)
-    read = (FileState(i, file, run.rows_of.get(i, 0), run.copy_of.get(i, "")) for i, file in run.to_read)
+    read = (_state(run, file_id, file) for file_id, file in run.to_read)
     states = [*run.unchanged.values(), *read]
     states.sort(key=lambda state: state.file.path)
     _keep_old_problems(run)
@@ -72,7 +76,13 @@ def finish(
         end_ns=max(system_end, events.end_ns),
         system_start_ns=system_start,
         system_end_ns=system_end,
+        event_parts=event_parts,
         events=events.events,
+        suspicious_events=events.suspicious,
+        longest_ns=events.longest_ns,
+        wall_clock=events.wall_clock,
+        event_processes=events.processes,
+        kernels=events.kernels,
         steps=events.steps,
         step_numbers=events.step_numbers,
         step_processes=events.step_processes,
@@ -91,6 +101,13 @@ def finish(
         framework_end_marker=FileKind.FRAMEWORK_END in kinds,
         training_job=training_job,
     )
+
+
+def _state(run: Conversion, file_id: int, file: SourceFile) -> FileState:
+    """What is kept of a file that was read."""
+    events = run.events_of.get(file_id, FileEvents())
+    rows = run.rows_of.get(file_id, events.events)
+    return FileState(file_id, file, rows, run.copy_of.get(file_id, ""), events.invalid, events.waiting)
 
 
 def _training_job(run: Conversion) -> str | None:
@@ -119,7 +136,8 @@ def _keep_old_problems(run: Conversion) -> None:
     """Problems of files that were not read again are still true."""
     if run.previous_folder:
         for row in pq.read_table(run.previous_folder / "problems.parquet").to_pylist():
-            if row["file_path"] in run.unchanged and row["file_path"] != facts.FILE_NAME:
+            known = row["file_path"] in run.unchanged and row["file_path"] != facts.FILE_NAME
+            if known and not row["derived"]:
                 run.problems.append(
                     Problem(row["file_path"], row["line"], row["message"], row["severity"], row["lost_rows"])
                 )
@@ -136,15 +154,19 @@ def _write_files(run: Conversion, states: Sequence[FileState]) -> None:
             [state.file.kind.value for state in states],
             [state.file.size for state in states],
             [state.file.mtime_ns for state in states],
+            [state.file.node for state in states],
+            [state.file.stamp_ns for state in states],
             [state.rows for state in states],
             [lost.get(state.file.path, 0) for state in states],
+            [state.invalid for state in states],
+            [state.waiting for state in states],
             [state.copy_of for state in states],
         ],
         schema=schema.FILES,
     )
     write_table(table, run.folder / "files.parquet")
     problems = pa.table(
-        [[getattr(one, name) for one in run.problems] for name in ("file", "line", "message", "severity", "lost_rows")],
+        [[getattr(one, name) for one in run.problems] for name in _PROBLEM_COLUMNS],
         schema=schema.PROBLEMS,
     )
     write_table(problems, run.folder / "problems.parquet")

@@ -16,6 +16,8 @@ from data.convert.versions import current_version, quarantine
 from data.errors import StoreError
 from data.manifest import Manifest, is_complete, read_manifest
 from data.problem import Problem
+from data.readers import group_of
+from data.readers.events import FileEvents
 from data.sources import FileKind, SourceFile, SourceJob
 
 
@@ -27,6 +29,8 @@ class FileState:
     file: SourceFile
     rows: int = 0
     copy_of: str = ""
+    invalid: int = 0
+    waiting: bool = False
 
 
 @dataclass
@@ -47,6 +51,7 @@ class Conversion:
     gone: set[int] = field(default_factory=set)  # ids of files removed or about to be read again
     problems: list[Problem] = field(default_factory=list)
     rows_of: dict[int, int] = field(default_factory=dict)
+    events_of: dict[int, FileEvents] = field(default_factory=dict)
     copy_of: dict[int, str] = field(default_factory=dict)
     next_id: int = 0
     bytes_done: int = 0
@@ -98,9 +103,11 @@ def stored_files(folder: Path) -> dict[str, FileState]:
     return {
         row["path"]: FileState(
             row["file"],
-            SourceFile(row["path"], row["size"], row["mtime_ns"], FileKind(row["kind"]), "", 0),
+            SourceFile(row["path"], row["size"], row["mtime_ns"], FileKind(row["kind"]), row["node"], row["stamp_ns"]),
             row["rows"],
             row["copy_of"],
+            row["invalid"],
+            row["waiting"],
         )
         for row in table
     }
@@ -117,7 +124,8 @@ def same(files: Sequence[SourceFile], stored: dict[str, FileState]) -> bool:
 def plan(run: Conversion, files: Sequence[SourceFile], stored: dict[str, FileState]) -> None:
     """Decides which files are read.
 
-    A file that changed or went away brings those along whose rows were dropped because it had the same ones.
+    A file that changed or went away brings those along whose rows were dropped because it had the same ones. One that
+    changed, came or went away brings those along which were waiting for it.
     """
     present = {file.path: file for file in files}
     changed = {path for path, file in present.items() if path in stored and _unlike(file, stored[path])}
@@ -133,6 +141,13 @@ def plan(run: Conversion, files: Sequence[SourceFile], stored: dict[str, FileSta
             for one in part.duplicate_files
             if by_id.get(one) in present
         } | {path for path, state in stored.items() if state.copy_of in changed | removed and path in present}
+        groups = {group_of(stored[path].file) for path in removed}
+        groups |= {group_of(file) for path, file in present.items() if path not in stored or path in changed}
+        more |= {
+            path
+            for path, state in stored.items()
+            if state.waiting and path in present and group_of(present[path]) in groups
+        }
         more -= changed
         if not more:
             break

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -17,14 +18,20 @@ _TEXT = pa.dictionary(pa.int32(), pa.string())
 EVENT_SCHEMA = pa.schema(
     [
         pa.field("node", _TEXT, nullable=False),  # "algo-1"; the id in the file name where it has another form
-        pa.field("worker", _TEXT, nullable=False),  # rank or process id in the file name; "" where it names none
-        pa.field("phase", _TEXT, nullable=False),  # the lane the event was written to
+        pa.field("worker", _TEXT, nullable=False),  # rank, or process id in the file name; "" where there is none
+        pa.field("process", _TEXT, nullable=False),  # as it is written, numbers too: they may exceed 64 bits; or ""
+        pa.field("thread", _TEXT, nullable=False),
+        pa.field("phase", _TEXT, nullable=False),  # the lane the event was written to, or its category
+        pa.field("category", _TEXT, nullable=False),  # "" where it names none
         pa.field("name", _TEXT, nullable=False),
-        pa.field("start_ns", pa.int64(), nullable=False),
+        pa.field("start_ns", pa.int64(), nullable=False),  # since 1970 UTC; see `wall`
         pa.field("duration_ns", pa.int64(), nullable=False),
         pa.field("step", pa.int64(), nullable=False),  # NO_NUMBER where the event has none
-        pa.field("process", pa.int64(), nullable=False),  # operating system process id, or NO_NUMBER
-        pa.field("thread", pa.int64(), nullable=False),  # or NO_NUMBER
+        pa.field("device", _TEXT, nullable=False),  # number of the GPU as text; "" for the CPU side
+        pa.field("stream", pa.int64(), nullable=False),  # or NO_NUMBER
+        pa.field("bytes", pa.int64(), nullable=False),  # or NO_NUMBER
+        pa.field("args", pa.string()),  # the arguments as strict JSON; null where there are none
+        pa.field("wall", pa.bool_(), nullable=False),  # False: start_ns counts from a moment that is not known
         pa.field("file", pa.int32(), nullable=False),  # index into the paths that were read
     ]
 )
@@ -32,25 +39,26 @@ NO_NUMBER = -1
 NO_PHASE = "Unknown"
 """The phase of an event whose lane was never given a name."""
 
-_NODE_ID = re.compile(r"(.+?)-(algo-[0-9].*)", re.DOTALL)
+_NODE_ID = re.compile(r"(.+?)-(algo-[0-9].*)|([0-9]+)-(.+)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FileEvents:
-    """How many events one file gave."""
+    """What one file gave."""
 
-    events: int  # rows in the table
-    without_clock: int = 0  # events left out because the file does not say when it starts
+    events: int = 0  # rows in the table
     invalid: int = 0  # events left out because their time or duration makes no sense
+    waiting: bool = False  # another file may complete it: an open begin mark, a clock that is in another file's name
 
 
 @dataclass(frozen=True)
 class EventBatch:
-    """Events of several files; `files` has one entry per path that was read, in the same order."""
+    """Some events; `file` counts through the paths that are read."""
 
     table: pa.Table
-    problems: tuple[Problem, ...]
-    files: tuple[FileEvents, ...]
+    problems: tuple[Problem, ...] = ()
+    done: dict[int, FileEvents] = field(default_factory=dict)
+    """The files that are read to their end with this batch, by their place among the paths."""
 
 
 EventPaths = Sequence[tuple[SourceFile, str]]
@@ -61,15 +69,20 @@ EventPaths = Sequence[tuple[SourceFile, str]]
 class EventReader:
     """A format of duration events: which files it takes, and how they are read.
 
-    `read` holds all events of the paths in memory: give it up to some 100 MB of files at a time.
+    `read` gives the events of all paths batch by batch, so that no file has to fit into memory, and may use the folder
+    it is given for files of its own. `group` names the files that complete each other: a file that is `waiting` is read
+    again when another one of its group changes.
     """
 
     name: str
     matches: Callable[[SourceFile], bool]
-    read: Callable[[duckdb.DuckDBPyConnection, EventPaths], EventBatch]
+    read: Callable[[duckdb.DuckDBPyConnection, EventPaths, Path], Iterator[EventBatch]]
+    group: Callable[[SourceFile], str] = lambda file: file.path
 
 
 def split_node_id(node_id: str) -> tuple[str, str]:
     """Node and worker of an id such as "151-algo-1": ("algo-1", "151"). Other ids are a node without a worker."""
     match = _NODE_ID.fullmatch(node_id)
-    return (match[2], match[1]) if match else (node_id, "")
+    if match is None:
+        return node_id, ""
+    return (match[2], match[1]) if match[2] else (match[4], match[3])

@@ -1,32 +1,31 @@
 """Read a Chrome-style trace as far as it goes: event by event, past damage, in bounded memory.
 
-The strict and fast road is DuckDB's; this one is for files it refuses. A trace is an array of objects, but the array
-may not be closed (still being written), commas may be missing or doubled, a second array may follow the first, and
-any object may be damaged. Whatever can be read is yielded; everything else becomes a `Damage`.
+The strict and fast road is DuckDB's; this one is for what it refuses. A trace is a list of objects, but the list may
+not be closed (still being written), commas may be missing or doubled, a second list may follow the first, and any
+object may be damaged. Whatever can be read is yielded; everything else becomes a `Damage`.
 """
 
 from __future__ import annotations
 
 import codecs
-import io
 import json
 import re
-import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from data.problem import Severity
+from data.readers.trace_repair import repaired
 
 CHUNK_BYTES = 1 << 20
 LONGEST_EVENT = 32 << 20  # characters; longer ones are given up
-MOST_BYTES = 2 << 30  # of text per file, so that a small compressed file cannot keep us busy for hours
 
 _SEPARATORS = re.compile(r"[\s,\[\]]*")
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
-_NEXT_LINE = re.compile(r"\n\s*\{")
+_NEXT_EVENT = re.compile(r'\n\s*\{|\}\s*,\s*\{(?=\s*"(?:ph|name|cat|pid|tid|ts|id|args|dur)")')
 _CUT_MARGIN = 12  # an error this close to the end of the text may only mean that the text goes on
+_LONGEST_END = 1 << 20
 
 _NOT_CLOSED = "the list of events is not closed: the file is still being written, or was cut"
 _CUT = "the file ends inside an event"
@@ -45,61 +44,76 @@ class Damage:
     lost_rows: int = 0
 
 
-class _Window:
-    """A piece of the file as text, with a position in it."""
+Found = tuple[int, dict[str, Any]] | Damage
+"""An event with the line it begins in, or what is there instead."""
 
-    def __init__(self, stream: io.BufferedIOBase) -> None:
-        self._stream = stream
+
+class Text:
+    """A piece of the file as text, with a position in it; `read` gives more bytes, b"" at the end of the file."""
+
+    def __init__(self, start: bytes, read: Callable[[int], bytes], line: int) -> None:
+        self._read = read
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._bytes_read = 0
+        self._size = len(start)
         self.text = ""
         self.position = 0
-        self.line = 1
+        self.line = line
         self.ended = False
-        self.trouble: Damage | None = None
         self.replaced = 0
+        self._add(start, "")
+
+    @property
+    def consumed(self) -> int:
+        """Bytes up to the position."""
+        return self._size - len(self.text[self.position :].encode("utf-8", "replace"))
 
     def more(self) -> bool:
-        """Read on; False at the end of the file."""
+        """Reads on; False at the end of the file."""
         if self.ended:
             return False
         rest = self.text[self.position :]
         data = self._read(max(CHUNK_BYTES, len(rest)))
-        self._bytes_read += len(data)
-        self.ended = not data or self._bytes_read > MOST_BYTES
-        if self._bytes_read > MOST_BYTES:
-            self.trouble = Damage(None, f"only the first {MOST_BYTES >> 30} GiB of this file were read", "warning")
+        self._size += len(data)
+        self.ended = not data
+        self._add(data, rest)
+        return True
+
+    def _add(self, data: bytes, rest: str) -> None:
         piece = self._decoder.decode(data, final=self.ended)
         self.replaced += max(0, piece.count("\ufffd") - data.count(b"\xef\xbf\xbd"))
-        if self._bytes_read == len(data):
-            piece = piece.removeprefix("\ufeff")
         self.text, self.position = rest + piece, 0
-        return True
 
     def move_to(self, position: int) -> None:
         self.line += self.text.count("\n", self.position, position)
         self.position = position
 
-    def _read(self, size: int) -> bytes:
-        try:
-            return self._stream.read1(size)  # not read(): before damage it would keep back what it has
-        except (OSError, EOFError, zlib.error) as error:
-            self.trouble = Damage(None, f"the file could not be read to its end: {error}", "warning")
-            return b""
+    def rest(self) -> bytes:
+        """What was read and not used."""
+        return self.text[self.position :].encode("utf-8", "replace")
 
 
-def scan(stream: io.BufferedIOBase) -> Iterator[tuple[int, dict[str, Any]] | Damage]:
-    """All events of a trace with the lines they begin in, in order, and what else was found."""
-    window = _Window(stream)
+def scan(
+    window: Text, *, until: int | None = None, take_end: Callable[[bytes], bool] = lambda text: False
+) -> Iterator[Found]:
+    """All events from inside a list of them, and what else was found.
+
+    Stops between two events once `until` bytes are used. `take_end` is given what stands behind the list, as an
+    object's text; True where that was no event, but the rest of the object around the list.
+    """
     decoder = json.JSONDecoder(parse_float=Decimal, strict=False)
     separators, stray_line, items, junk_before = "", None, 0, False
     while True:
+        if until is not None and items and window.consumed >= until:
+            yield from _oddities(window, stray_line)
+            return
         separators += _pass_separators(window)
         if window.position >= len(window.text):
             if window.more():
                 continue
             break
-        if stray_line is None and not junk_before and separators != ("," if items else "["):
+        if "]" in separators and window.text[window.position] in '"}' and _is_end(window, take_end):
+            break
+        if stray_line is None and not junk_before and separators != ("," if items else ""):
             stray_line = window.line
         separators = ""
         if window.text[window.position] != "{":
@@ -108,37 +122,41 @@ def scan(stream: io.BufferedIOBase) -> Iterator[tuple[int, dict[str, Any]] | Dam
             junk_before = True
             _pass_junk(window)
             continue
-        found = _take(window, decoder)
+        for one in _take(window, decoder):
+            junk_before = isinstance(one, Damage) and one.lost_rows > 0
+            yield one
         items += 1
-        junk_before = isinstance(found, Damage)
-        yield from _unwrapped(found)
-    yield from _ending(window, items, separators, stray_line, junk_before)
+    yield from _oddities(window, stray_line)
+    if "]" not in separators:
+        yield not_closed(window.line)
 
 
-def _unwrapped(found: tuple[int, dict[str, Any]] | Damage) -> Iterator[tuple[int, dict[str, Any]] | Damage]:
-    """The object form of a trace holds its events in a list; anything else is an event itself."""
-    if isinstance(found, Damage) or not isinstance(found[1].get("traceEvents"), list):
-        yield found
-        return
-    line, document = found
-    for event in document["traceEvents"]:
-        yield (line, event) if isinstance(event, dict) else Damage(line, _NOT_EVENTS, "warning")
+def _is_end(window: Text, take_end: Callable[[bytes], bool]) -> bool:
+    """Whether nothing but the rest of an object follows, which is passed then."""
+    while len(window.text) - window.position < _LONGEST_END and window.more():
+        pass
+    if len(window.text) - window.position >= _LONGEST_END:
+        return False
+    tail = window.text[window.position :].strip()
+    if tail != "}" and not take_end(("{" + tail).encode("utf-8", "replace")):
+        return False
+    window.move_to(len(window.text))
+    return True
 
 
-def _ending(window: _Window, items: int, separators: str, stray_line: int | None, junk: bool) -> Iterator[Damage]:
-    if window.trouble is not None:
-        yield window.trouble
+def _oddities(window: Text, stray_line: int | None) -> Iterator[Damage]:
     if window.replaced:
         yield Damage(None, f"{window.replaced} bytes are not valid UTF-8 text and were replaced", "warning")
     if stray_line is not None:
         yield Damage(stray_line, _STRAY, "warning")
-    if not items and not separators and not junk:
-        yield Damage(None, "the file is empty", "note")
-    elif "]" not in separators and window.trouble is None:
-        yield Damage(window.line, _NOT_CLOSED, "note")
 
 
-def _pass_separators(window: _Window) -> str:
+def not_closed(line: int) -> Damage:
+    """The list of events goes on to the end of the file."""
+    return Damage(line, _NOT_CLOSED, "note")
+
+
+def _pass_separators(window: Text) -> str:
     match = _SEPARATORS.match(window.text, window.position)
     if match is None:
         return ""
@@ -146,13 +164,13 @@ def _pass_separators(window: _Window) -> str:
     return "".join(match[0].split())
 
 
-def _pass_junk(window: _Window) -> None:
-    """Move to the next place where an event may begin."""
+def _pass_junk(window: Text) -> None:
+    """Moves to the next place where an event may begin."""
     found = window.text.find("{", window.position)
     window.move_to(found if found >= 0 else len(window.text))
 
 
-def _take(window: _Window, decoder: json.JSONDecoder) -> tuple[int, dict[str, Any]] | Damage:
+def _take(window: Text, decoder: json.JSONDecoder) -> Iterator[Found]:
     """The event that begins at the window's position, which moves behind it."""
     while True:
         try:
@@ -164,24 +182,52 @@ def _take(window: _Window, decoder: json.JSONDecoder) -> tuple[int, dict[str, An
         else:
             line = window.line
             window.move_to(end)
-            return line, event
+            yield from _unwrapped(line, event)
+            return
         if cut and len(window.text) - window.position <= LONGEST_EVENT and window.more():
             continue
-        return _skip_damaged(window, cut)
+        yield from _damaged(window, decoder, cut)
+        return
 
 
-def _skip_damaged(window: _Window, cut: bool) -> Damage:
-    """Move behind a damaged event: to where its braces close, or to a line that begins a new object, if earlier."""
+def _unwrapped(line: int, event: dict[str, Any]) -> Iterator[Found]:
+    """A whole trace in place of an event holds its events in a list; anything else is an event itself."""
+    inner = event.get("traceEvents")
+    if not isinstance(inner, list):
+        yield line, event
+        return
+    for one in inner:
+        yield (line, one) if isinstance(one, dict) else Damage(line, _NOT_EVENTS, "warning")
+
+
+def _damaged(window: Text, decoder: json.JSONDecoder, cut: bool) -> Iterator[Found]:
+    """Moves behind a damaged event: to where its braces close, or to where another one begins, if earlier.
+
+    An event with a well-known fault is mended.
+    """
     line = window.line
     while True:
-        next_line = _NEXT_LINE.search(window.text, window.position)
-        limit = next_line.end() - 1 if next_line else len(window.text)
-        end = None if cut else _closing_brace(window.text, window.position, limit)
-        if end is None and next_line is None and len(window.text) - window.position <= LONGEST_EVENT and window.more():
+        following = _NEXT_EVENT.search(window.text, window.position + 1)
+        limit = following.end() - 1 if following else len(window.text)
+        end = None if cut and following is None else _closing_brace(window.text, window.position, limit)
+        if end is None and following is None and len(window.text) - window.position <= LONGEST_EVENT and window.more():
             continue
-        window.move_to(end if end is not None else limit)
-        at_the_end = cut and window.ended and next_line is None
-        return Damage(line, _CUT if at_the_end else _DAMAGED, "warning", lost_rows=1)
+        break
+    text = window.text[window.position : end if end is not None else limit].rstrip().removesuffix(",")
+    window.move_to(end if end is not None else limit)
+    mended, faults = repaired(text) if len(text) <= LONGEST_EVENT else (text, [])
+    if faults:
+        try:
+            event = decoder.decode(mended)
+        except (ValueError, ArithmeticError, RecursionError):
+            event = None
+        if isinstance(event, dict):
+            at, what = faults[0]
+            yield Damage(line + text.count("\n", 0, at), f"{what}: mended", "warning")
+            yield from _unwrapped(line, event)
+            return
+    at_the_end = cut and window.ended and following is None
+    yield Damage(line, _CUT if at_the_end else _DAMAGED, "warning", lost_rows=1)
 
 
 def _closing_brace(text: str, start: int, limit: int) -> int | None:

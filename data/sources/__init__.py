@@ -15,7 +15,8 @@ from data.errors import SourceError
 
 LOOKED_FOR = (
     "a folder that holds profiler-output/ (one job), a profiler-output folder itself"
-    " (with system/ or framework/ inside), or a folder of such job folders"
+    " (with system/ or framework/ inside), a folder of such job folders,"
+    " or traces of PyTorch's profiler (*.pt.trace.json, also packed): one file, a folder of them, or a folder of runs"
 )
 """What makes a location a source, in words: for the message when nothing is found there."""
 
@@ -26,6 +27,13 @@ class FileKind(StrEnum):
     SYSTEM = "system"
     PYTHONTIMELINE = "pythontimeline"
     MODEL_TIMELINE = "model_timeline"
+    HOROVOD_TIMELINE = "horovod_timeline"
+    SMDATAPARALLEL_TIMELINE = "smdataparallel_timeline"
+    MERGED_TIMELINE = "merged_timeline"
+    TENSORFLOW_TRACE = "tensorflow_trace"
+    TENSORFLOW_METADATA = "tensorflow_metadata"  # empty; its name says when the traces below it start
+    TRACE = "trace"
+    PERHAPS_TRACE = "perhaps_trace"  # JSON beside traces, whose name does not tell
     PYTHON_STATS = "python_stats"
     PYINSTRUMENT = "pyinstrument"
     TRAINING_JOB = "training_job"
@@ -87,7 +95,7 @@ class SourceJob(Protocol):
 
     @property
     def profiled(self) -> bool:
-        """False where the job's folder has no profiler output at all: the profiler was switched off."""
+        """False where the job's folder has nothing to read at all: the profiler was switched off."""
 
     def listing(self) -> Listing:
         """Walk the job's profiler output."""

@@ -17,7 +17,15 @@ PARTS = ("system", "framework")
 
 _COPY = r"(?: ?\(\d{1,3}\))?"  # what browsers and file managers add to the name of a second copy
 _SYSTEM_NAME = re.compile(rf"(\d{{10}})\.(.+?){_COPY}\.json(?:\.gz)?", re.ASCII)
-_EVENT_NAME = re.compile(rf"(\d+)_(.+)_(pythontimeline|model_timeline){_COPY}\.json(?:\.gz)?", re.ASCII)
+_EVENT_NAME = re.compile(
+    rf"(\d+)_(.+)_((?:python|model_|horovod_|smdataparallel_|merged_)timeline){_COPY}\.json(?:\.gz)?", re.ASCII
+)
+_TENSORFLOW_TRACE = re.compile(r"tensorflow/detailed_profiling/.*[^/]\.trace\.json(?:\.gz)?", re.ASCII | re.IGNORECASE)
+_TENSORFLOW_METADATA = re.compile(r"tensorflow/detailed_profiling/(?:.*/)?([^/]+)_(\d{16})_\d+\.metadata", re.ASCII)
+_JSON_NAME = re.compile(r".+\.json(?:\.gz)?", re.ASCII | re.IGNORECASE | re.DOTALL)
+_TRACE_NAME = re.compile(r"(?:.*[._-])?trace\.json(?:\.gz)?", re.ASCII | re.IGNORECASE | re.DOTALL)
+_TRACE_TIME = re.compile(r"[._](1\d{12}|1\d{15}|1\d{18})\.", re.ASCII)
+_RANK_FOLDER = re.compile(r"(?:rank|worker)[-_ ]?\d+", re.ASCII | re.IGNORECASE)
 _PYTHON_PROFILES = {"python_stats": FileKind.PYTHON_STATS, "python_stats.json": FileKind.PYINSTRUMENT}
 _PROFILER_FOLDER = re.compile(r"(?:^|/)(?:cprofile|pyinstrument)/", re.IGNORECASE)
 _NS_PER_NAME_UNIT = {16: 1_000, 19: 1}  # digits of the time in an event file's name: microseconds, nanoseconds
@@ -40,6 +48,45 @@ def _classify(path: str, inside: str) -> tuple[FileKind, str, int]:
         return FileKind.SYSTEM, match[2], int(match[1]) * 1_000_000_000
     if part == "framework" and (match := _EVENT_NAME.fullmatch(name)):
         return FileKind(match[3]), match[2], int(match[1][:19]) * _NS_PER_NAME_UNIT.get(len(match[1]), 0)
+    if part == "framework" and _TENSORFLOW_TRACE.fullmatch(rest):
+        return FileKind.TENSORFLOW_TRACE, "", 0
+    if part == "framework" and (match := _TENSORFLOW_METADATA.fullmatch(rest)):
+        return FileKind.TENSORFLOW_METADATA, match[1], int(match[2]) * 1000
     if part == "framework" and name in _PYTHON_PROFILES and _PROFILER_FOLDER.search(rest):
         return _PYTHON_PROFILES[name], "", 0
     return FileKind.OTHER, "", 0
+
+
+def classify_trace(path: str, size: int, mtime_ns: int, *, named: bool) -> SourceFile:
+    """Describe a file of a folder of traces, `path` relative to that; `named` where the user named just this file.
+
+    A file that is called like one of the profiler's is one, wherever it lies.
+    """
+    name = path.rpartition("/")[2]
+    for part in PARTS:
+        kind, node, stamp_ns = _classify(path, f"{part}/{name}")
+        if kind not in (FileKind.OTHER, FileKind.SYSTEM_END, FileKind.FRAMEWORK_END):
+            return SourceFile(path=path, size=size, mtime_ns=mtime_ns, kind=kind, node=node, stamp_ns=stamp_ns)
+    kind = FileKind.OTHER
+    if named or is_trace(name):
+        kind = FileKind.TRACE
+    elif _JSON_NAME.fullmatch(name):
+        kind = FileKind.PERHAPS_TRACE
+    time = _TRACE_TIME.search(name)
+    stamp_ns = int(time[1].ljust(19, "0")) if time else 0
+    return SourceFile(path=path, size=size, mtime_ns=mtime_ns, kind=kind, node="", stamp_ns=stamp_ns)
+
+
+def is_trace(name: str) -> bool:
+    """Whether a file is surely a trace, by its name."""
+    return _TRACE_NAME.fullmatch(name) is not None
+
+
+def may_be_trace(name: str) -> bool:
+    """Whether a file may be a trace, by its name."""
+    return _JSON_NAME.fullmatch(name) is not None
+
+
+def is_rank_folder(name: str) -> bool:
+    """Whether a folder holds one rank of a run, and is no run of its own."""
+    return _RANK_FOLDER.fullmatch(name) is not None

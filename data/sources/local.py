@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -15,10 +17,22 @@ from typing import BinaryIO
 from data.errors import SourceError
 from data.names import natural_key, slug
 from data.sources import Listing, Skipped, SourceFile
-from data.sources.layout import PARTS, PROFILER_OUTPUT, TRAINING_JOB_FILE, classify
+from data.sources.layout import (
+    PARTS,
+    PROFILER_OUTPUT,
+    TRAINING_JOB_FILE,
+    classify,
+    classify_trace,
+    is_rank_folder,
+    is_trace,
+    may_be_trace,
+)
 
 _UNPROFILED_SIGNS = ("debug-output", "output")  # a training job's folder, although no profiler wrote into it
-_HINT = "Name a folder that holds profiler-output/, or a folder of such job folders."
+_HINT = "Name a folder that holds profiler-output/ or traces, a folder of such folders, or one trace file."
+_MOST_LOOKED_AT = 5_000
+_MOST_OPENED = 20
+_SNIFFED_BYTES = 1 << 16
 _DEEPEST = 24  # folders below the profiler output; real ones need eight
 _ODD_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -35,14 +49,22 @@ class LocalJob:
     place: str
     profiled: bool
     profiler_folder: str  # relative to `folder`; "" where the folder itself is the profiler output
+    traces: bool = False  # a folder of traces, without a profiler output
+    only: str = ""  # the one file that the source names, "" for a folder
 
     def listing(self) -> Listing:
         """Walk the job's profiler output; symbolic links, odd names and special files are skipped."""
         found: list[SourceFile | Skipped] = []
-        if self.profiled:
-            found.extend(_walk(os.path.join(self.folder, self.profiler_folder), self.profiler_folder))
+        if self.only:
+            status = _lstat(os.path.join(self.folder, self.only))
+            if status is not None:
+                return Listing((classify_trace(self.only, status.st_size, status.st_mtime_ns, named=True),))
+        elif self.traces:
+            found.extend(_walk(self.folder, "", _as_trace))
+        elif self.profiled:
+            found.extend(_walk(os.path.join(self.folder, self.profiler_folder), self.profiler_folder, classify))
         description = self._describe_training_job()
-        if description is not None:
+        if description is not None and not self.traces:
             found.append(description)
         found.sort(key=lambda item: item.path)
         files = tuple(item for item in found if isinstance(item, SourceFile))
@@ -93,17 +115,32 @@ class LocalSource:
     uri: str
 
     def jobs(self) -> tuple[LocalJob, ...]:
-        """The job that the folder is, else the jobs that are its direct children."""
+        """The job that the folder or file is, else the jobs that are its direct children."""
         root = _root_of(self.uri)
+        if _is_file(root):
+            return (self._made(str(Path(root).parent), root, "", only=Path(root).name),)
         names = _folder_names(self.uri, root)
         job = self._job(root, root)
         if job is not None and job.profiled:
             return (job,)
-        children = (self._job(os.path.join(root, name), root) for name in names)
+        if job is None and _has_traces(root, deep=False):
+            return (self._made(root, root, "", traces=True),)
+        children = [self._child(os.path.join(root, name), root) for name in names]
         jobs = sorted((child for child in children if child is not None), key=lambda child: natural_key(child.name))
+        if jobs and all(child.traces and is_rank_folder(child.name) for child in jobs):
+            return (self._made(root, root, "", traces=True),)
         if jobs and (job is None or any(child.profiled for child in jobs)):
             return tuple(jobs)
+        if job is None and _looks_like_traces(root):
+            return (self._made(root, root, "", traces=True),)
         return (job,) if job is not None else ()
+
+    def _child(self, folder: str, root: str) -> LocalJob | None:
+        """A folder inside the source, as a job; None where it is none."""
+        job = self._job(folder, root)
+        if job is None and _has_traces(folder, deep=True):
+            return self._made(folder, root, "", traces=True)
+        return job
 
     def _job(self, folder: str, root: str) -> LocalJob | None:
         """The job that a folder is, or None."""
@@ -114,9 +151,21 @@ class LocalSource:
         if profiled and not profiler_folder and folder == root and Path(folder).name == PROFILER_OUTPUT:
             # The profiler output itself was named: the job is the folder around it.
             folder, profiler_folder = str(Path(folder).parent), PROFILER_OUTPUT
+        return self._made(folder, root, profiler_folder, profiled=profiled)
+
+    def _made(
+        self,
+        folder: str,
+        root: str,
+        profiler_folder: str,
+        *,
+        profiled: bool = True,
+        traces: bool = False,
+        only: str = "",
+    ) -> LocalJob:
         relative = os.path.relpath(folder, Path(root).parent)
         key = os.fsencode(root) + b"\0" + os.fsencode(folder)
-        name = _shown(Path(folder).name)
+        name = _shown(only or Path(folder).name)
         return LocalJob(
             job_id=f"{slug(name)}-{hashlib.sha256(key).hexdigest()[:8]}",
             name=name,
@@ -125,6 +174,8 @@ class LocalSource:
             place="" if relative == os.curdir else _shown(relative.replace(os.sep, "/")),
             profiled=profiled,
             profiler_folder=profiler_folder,
+            traces=traces,
+            only=only,
         )
 
 
@@ -163,7 +214,52 @@ def _folder_names(uri: str, root: str) -> list[str]:
         raise _unreadable(uri, error) from error
 
 
-def _walk(top: str, prefix: str) -> Iterator[SourceFile | Skipped]:
+def _has_traces(folder: str, *, deep: bool) -> bool:
+    """Whether a folder holds what is surely a trace; `deep` looks into its folders, too, some thousand entries."""
+    pending, seen = [folder], 0
+    while pending and seen < _MOST_LOOKED_AT:
+        try:
+            with os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    seen += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        if deep:
+                            pending.append(entry.path)
+                    elif is_trace(entry.name) and entry.is_file(follow_symlinks=False):
+                        return True
+        except OSError:
+            continue
+    return False
+
+
+def _looks_like_traces(folder: str) -> bool:
+    """Whether one of the JSON files right in a folder begins like a trace."""
+    try:
+        with os.scandir(folder) as entries:
+            found = [one.path for one in entries if may_be_trace(one.name) and one.is_file(follow_symlinks=False)]
+    except OSError:
+        return False
+    return any(_begins_like_trace(path) for path in sorted(found)[:_MOST_OPENED])
+
+
+def _begins_like_trace(path: str) -> bool:
+    try:
+        with open(path, "rb") as raw:
+            packed = raw.peek(2)[:2] == b"\x1f\x8b"
+            head = gzip.GzipFile(fileobj=raw).read1(_SNIFFED_BYTES) if packed else raw.read(_SNIFFED_BYTES)
+    except (OSError, EOFError, zlib.error):
+        return False
+    return b'"traceEvents"' in head or (head.lstrip()[:1] in (b"[", b"{") and b'"ph"' in head)
+
+
+def _as_trace(path: str, inside: str, size: int, mtime_ns: int) -> SourceFile:
+    return classify_trace(path, size, mtime_ns, named=False)
+
+
+_Classify = Callable[[str, str, int, int], SourceFile]
+
+
+def _walk(top: str, prefix: str, describe: _Classify) -> Iterator[SourceFile | Skipped]:
     """All files below a folder. A folder that cannot be listed is reported, and the rest is walked."""
     pending = [""]
     while pending:
@@ -176,14 +272,14 @@ def _walk(top: str, prefix: str) -> Iterator[SourceFile | Skipped]:
             continue
         for entry in found:
             path = _joined(inside, entry.name)
-            item = _look_at(entry, path, _joined(prefix, path))
+            item = _look_at(entry, path, _joined(prefix, path), describe)
             if item is not None:
                 yield item
             else:
                 pending.append(path)
 
 
-def _look_at(entry: os.DirEntry[str], inside: str, path: str) -> SourceFile | Skipped | None:
+def _look_at(entry: os.DirEntry[str], inside: str, path: str, describe: _Classify) -> SourceFile | Skipped | None:
     """A file to list, a reason to skip the entry, or None for a folder to walk."""
     if _ODD_CHARACTERS.search(entry.name):
         return Skipped(_shown(path), "its name holds control characters or is not valid text")
@@ -198,7 +294,7 @@ def _look_at(entry: os.DirEntry[str], inside: str, path: str) -> SourceFile | Sk
         return Skipped(path, "symbolic links are not followed")
     if not stat.S_ISREG(status.st_mode):
         return Skipped(path, "it is not a regular file")
-    return classify(path, inside, status.st_size, status.st_mtime_ns)
+    return describe(path, inside, status.st_size, status.st_mtime_ns)
 
 
 def _joined(prefix: str, path: str) -> str:
@@ -215,6 +311,11 @@ def _lstat(path: str) -> os.stat_result | None:
         return os.lstat(path)
     except OSError:
         return None
+
+
+def _is_file(path: str) -> bool:
+    status = _lstat(path)
+    return status is not None and stat.S_ISREG(status.st_mode)
 
 
 def _is_folder(path: str) -> bool:

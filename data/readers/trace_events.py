@@ -1,0 +1,384 @@
+"""From the rows of a trace file to events: lanes, clocks, marks in pairs, and what makes no sense left out and counted.
+
+What the formats in Chrome's style have in common is here; each has a module of its own that says what its files are
+called, where its clock is, and what its lanes mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from data.problem import Problem, Severity
+from data.readers.events import EVENT_SCHEMA, NO_NUMBER, NO_PHASE, EventBatch, EventPaths, FileEvents
+from data.readers.trace_file import Early, Facts, Pieces, early, plain
+from data.readers.trace_pairs import Marks, pair
+from data.readers.trace_rows import Rows, integers, read_rows
+from data.readers.trace_scan import Damage
+from data.sources import SourceFile
+
+EARLIEST_NS = 946_684_800 * 10**9
+"""2000-01-01: an earlier time counts from something else than 1970."""
+
+LATEST_NS = 4_102_444_800 * 10**9
+"""2100-01-01."""
+
+MOST_REPORTED = 20
+"""Damaged places named one by one, per file."""
+
+BATCH_ROWS = 100_000
+
+PROFILER_STEP = "ProfilerStep#"
+"""What PyTorch's profiler calls a step, followed by its number."""
+
+_PROFILER_STEP = re.compile(PROFILER_STEP + r"(\d{1,18})")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a file's events belong, and what its times count from."""
+
+    node: str
+    worker: str
+    start_us: int | None = None  # None: the file has to say it itself
+    waiting: str = ""  # why another file may still give the clock, "" where none can
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How the files of a format are understood."""
+
+    lanes: bool  # phases are the names of lanes; else they are categories
+    origin: Callable[[SourceFile, EventPaths, Early], Origin]
+    writer: Callable[[SourceFile], str]  # files of one writer continue each other's begin marks
+    without_clock: str  # why an event has no place in time
+    when_empty: Severity = "note"
+    pid_is_lane: bool = False  # the process stands in the arguments
+
+
+def read_traces(
+    db: duckdb.DuckDBPyConnection, paths: EventPaths, scratch: Path, kind: Format, which: Iterable[int] | None = None
+) -> Iterator[EventBatch]:
+    """All events of the files, or of some of them, in the order of the times in their names, so that marks find their
+    other half.
+    """
+    order = sorted(
+        range(len(paths)) if which is None else which,
+        key=lambda at: (kind.writer(paths[at][0]), paths[at][0].stamp_ns, paths[at][0].path),
+    )
+    open_marks: dict[str, Marks] = {}
+    readings: dict[str, list[_Reading]] = {}
+    for place, index in enumerate(order):
+        file, path = paths[index]
+        writer = kind.writer(file)
+        reading = _Reading(kind, index, file, open_marks.pop(writer, Marks.empty()))
+        taken = len(reading.open.is_begin)
+        try:
+            stream, damages = plain(path, scratch)
+        except OSError as error:
+            text = f"the file cannot be read: {error.strerror or error}"
+            yield EventBatch(EVENT_SCHEMA.empty_table(), (reading.problem(None, text, "error"),), {index: FileEvents()})
+            continue
+        with stream:
+            first = early(stream)
+            reading.begin(kind.origin(file, paths, first), first, damages)
+            pieces = Pieces(stream)
+            for rows in read_rows(db, pieces, scratch):
+                yield from reading.add(rows)
+            yield from reading.end(pieces)
+        reading.counts.waiting |= taken > 0 or len(reading.open.is_begin) > 0
+        open_marks[writer] = reading.open
+        readings.setdefault(writer, []).append(reading)
+        if place + 1 == len(order) or kind.writer(paths[order[place + 1]][0]) != writer:
+            yield _leftover(open_marks.pop(writer), readings.pop(writer))
+
+
+def _leftover(marks: Marks, readings: list[_Reading]) -> EventBatch:
+    """The begin marks of a writer that nothing has ended, told at the file they stand in."""
+    counts = Counter(marks.events.column("file").to_pylist())
+    problems = []
+    for reading in readings:
+        if counts[reading.index]:
+            many = "1 begin mark has" if counts[reading.index] == 1 else f"{counts[reading.index]} begin marks have"
+            problems.append(reading.problem(None, f"{many} no end: no event could be made of that"))
+    return EventBatch(EVENT_SCHEMA.empty_table(), tuple(problems), {one.index: one.counts for one in readings})
+
+
+@dataclass
+class _Clock:
+    """What the times of a file count from."""
+
+    start_ns: int = 0
+    wall: bool | None = None  # None as long as no time was seen
+    given: bool = False  # a start value was given, by the file or by another one
+
+
+class _Reading:
+    """One file on its way to events."""
+
+    def __init__(self, kind: Format, index: int, file: SourceFile, open_marks: Marks) -> None:
+        self.index = index
+        self.counts = FileEvents()
+        self.open = open_marks
+        self._kind = kind
+        self._file = file
+        self._origin = Origin("", "")
+        self._clock = _Clock()
+        self._held: list[pa.Table] = []
+        self._rows = 0
+        self._lanes: dict[str, str] = {}
+        self._invalid: Counter[str] = Counter()
+        self._lines: dict[str, int] = {}
+        self._damages: list[Damage] = []
+
+    def begin(self, origin: Origin, first: Early, damages: list[Damage]) -> None:
+        self._origin = origin
+        self._damages = list(damages)
+        base_ns = origin.start_us * 1000 if origin.start_us is not None else first.base_ns
+        if base_ns is not None and EARLIEST_NS <= base_ns < LATEST_NS:
+            self._clock = _Clock(base_ns, wall=True, given=True)
+
+    def problem(self, line: int | None, text: str, severity: Severity = "warning", lost_rows: int = 0) -> Problem:
+        name = self._file.path.rsplit("/", 1)[-1]
+        return Problem(self._file.path, line, f"{name}: {text}", severity, lost_rows)
+
+    def add(self, rows: Rows) -> Iterator[EventBatch]:
+        self._damages += rows.damages
+        self._held.append(rows.table)
+        self._rows += len(rows.table)
+        if not self._kind.lanes and self._rows >= BATCH_ROWS:
+            yield self._batch()
+
+    def end(self, pieces: Pieces) -> Iterator[EventBatch]:
+        """The last events, and the problems of the file."""
+        batch = self._batch()
+        self._damages += pieces.damages
+        problems = [*self._of_damages(), *self._of_invalid(), *self._of_clock(), *self._of_emptiness(pieces.facts)]
+        yield EventBatch(batch.table, tuple(problems))
+
+    def _batch(self) -> EventBatch:
+        table = pa.concat_tables(self._held).combine_chunks() if self._held else None
+        self._held, self._rows = [], 0
+        if table is None or not len(table):
+            return EventBatch(EVENT_SCHEMA.empty_table())
+        events = self._events(table)
+        self.counts.events += len(events)
+        return EventBatch(events)
+
+    def _events(self, table: pa.Table) -> pa.Table:
+        ph = pc.dictionary_encode(table.column("ph").combine_chunks())
+        kinds = {word: code for code, word in enumerate(ph.dictionary.to_pylist())}
+        code = ph.indices.to_numpy()
+        start_ns = self._starts(table, code == kinds.get("M", -1))
+        is_event, is_mark = code == kinds.get("X", -1), (code == kinds.get("B", -1)) | (code == kinds.get("E", -1))
+        self._reject(table, code == kinds.get("", -1), "no kind (ph)")
+        begins, durations = (pc.fill_null(table.column(name), 0).to_numpy() for name in ("ts_ns", "dur_ns"))
+        timed = is_event | is_mark
+        has_ts = table.column("ts_ns").is_valid().to_numpy()
+        has_dur = table.column("dur_ns").is_valid().to_numpy()
+        self._reject(table, timed & ~has_ts, "no usable time")
+        self._reject(table, is_event & has_ts & ~has_dur, "no usable duration")
+        self._reject(table, is_event & has_ts & has_dur & (durations < 0), "a negative duration")
+        fine = has_ts & (is_mark | (is_event & has_dur & (durations >= 0)))
+        start_ns = self._placed(begins, start_ns, fine)
+        if self._clock.wall:
+            outside = (start_ns < EARLIEST_NS) | (start_ns >= LATEST_NS)
+            self._reject(table, fine & outside, "a time before 2000 or after 2100")
+            fine &= ~outside
+        everything = self._columns(table, np.flatnonzero(fine), start_ns, durations)
+        marks = is_mark[fine]
+        if not marks.any():
+            return everything
+        return self._paired(table, everything, np.flatnonzero(fine), marks, code == kinds.get("B", -1))
+
+    def _paired(
+        self,
+        table: pa.Table,
+        everything: pa.Table,
+        at: NDArray[np.int64],
+        marks: NDArray[np.bool_],
+        begins: NDArray[np.bool_],
+    ) -> pa.Table:
+        """Complete events as they are, and those that marks make."""
+        lane = pc.binary_join_element_wise(
+            pc.fill_null(table.column("pid"), ""), pc.fill_null(table.column("tid"), ""), "\x1f"
+        ).combine_chunks()
+        mine = np.flatnonzero(marks)
+        found = Marks(everything.take(pa.array(mine)), lane.take(pa.array(at[mine])), begins[at[mine]])
+        paired = pair(self.open.then(found))
+        self.open = paired.open
+        if len(paired.lone_ends):
+            self.counts.waiting = True
+            self._invalid["an end mark that ends nothing"] += len(paired.lone_ends)
+        if len(paired.backwards):
+            self._invalid["an end before its begin"] += len(paired.backwards)
+        return pa.concat_tables([everything.filter(pa.array(~marks)), paired.events]).unify_dictionaries()
+
+    def _starts(self, table: pa.Table, is_meta: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The start value that holds for each row: the last one before it, else the first one of the file."""
+        rows = np.flatnonzero(is_meta)
+        self._name_lanes(table, rows)
+        values_us = integers(table.column("args.start_time_since_epoch_in_micros").take(pa.array(rows)), NO_NUMBER)
+        usable = (values_us >= EARLIEST_NS // 1000) & (values_us < LATEST_NS // 1000)
+        rows, values_us = rows[usable], values_us[usable]
+        if len(rows) and not (self._origin.start_us is not None):
+            first = values_us[0] * 1000 if not self._clock.given else self._clock.start_ns
+            self._clock = _Clock(int(values_us[-1]) * 1000, wall=True, given=True)
+            at = np.searchsorted(rows, np.arange(len(table)), side="right") - 1
+            return np.where(at >= 0, values_us[np.maximum(at, 0)] * 1000, first)
+        return np.full(len(table), self._clock.start_ns)
+
+    def _placed(
+        self, ts_ns: NDArray[np.int64], start_ns: NDArray[np.int64], fine: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """Times since 1970, or since whenever the file's clock began."""
+        if self._clock.wall is None and fine.any():
+            self._clock.wall = int(ts_ns[fine].max()) >= EARLIEST_NS
+        return ts_ns + start_ns if self._clock.given else ts_ns
+
+    def _name_lanes(self, table: pa.Table, meta: NDArray[np.int64]) -> None:
+        self._named: list[tuple[int, str, str]] = []
+        described = table.select(["name", "pid", "args.name"]).take(pa.array(meta)).to_pylist()
+        for at, row in zip(meta.tolist(), described, strict=True):
+            if row["name"] == "process_name" and row["args.name"] is not None and row["pid"] is not None:
+                self._named.append((at, row["pid"], row["args.name"] or NO_PHASE))
+
+    def _phases(self, pid: pa.Array, rows: NDArray[np.int64]) -> pa.Array:
+        """The name of each row's lane: as it was last named before the row, else as it is named first."""
+        encoded = pc.dictionary_encode(pid)
+        pids = {word: code for code, word in enumerate(encoded.dictionary.to_pylist())}
+        words, place = [NO_PHASE], {NO_PHASE: 0}
+        of_pid = np.zeros(len(pids) + 1, np.int64)
+        for lane, name in self._lanes.items():
+            if lane in pids:
+                of_pid[pids[lane]] = place.setdefault(name, len(place))
+        renamed: dict[int, list[tuple[int, int]]] = {}
+        for at, lane, name in self._named:
+            number = place.setdefault(name, len(place))
+            if lane in pids:
+                changes = renamed.setdefault(pids[lane], [])
+                if not changes or changes[-1][1] != number:
+                    changes.append((at, number))
+            self._lanes[lane] = name
+        for code, changes in renamed.items():
+            of_pid[code] = of_pid[code] or changes[0][1]
+        codes = encoded.indices.fill_null(-1).to_numpy()
+        result = of_pid[codes]
+        for code, changes in renamed.items():
+            if len(changes) > 1 or of_pid[code] != changes[0][1]:
+                mine = codes == code
+                at = np.searchsorted([one for one, _ in changes], rows[mine], side="right") - 1
+                numbers = np.array([number for _, number in changes])
+                result[mine] = np.where(at >= 0, numbers[np.maximum(at, 0)], of_pid[code])
+        words = list(place)
+        return pa.DictionaryArray.from_arrays(pa.array(result, pa.int32()), pa.array(words, pa.string()))
+
+    def _columns(
+        self, table: pa.Table, at: NDArray[np.int64], start_ns: NDArray[np.int64], duration_ns: NDArray[np.int64]
+    ) -> pa.Table:
+        """The chosen rows as EVENT_SCHEMA has them."""
+        rows = table.take(pa.array(at))
+        size = len(rows)
+        lane = self._phases(rows.column("pid").combine_chunks(), at)
+        category, names = _words(rows.column("cat")), _words(rows.column("name"))
+        phase = lane if self._kind.lanes else _either(category, lane)
+        process = rows.column("args.pid") if self._kind.pid_is_lane else rows.column("pid")
+        threads = ["args.thread_id", "args.tid", "tid"] if self._kind.pid_is_lane else ["tid"]
+        device = rows.column("args.device")
+        columns = {
+            "node": _always(self._origin.node, size),
+            "worker": _always(self._origin.worker, size),
+            "process": _words(process),
+            "thread": _words(pc.coalesce(*(rows.column(name) for name in threads))),
+            "phase": phase,
+            "category": category,
+            "name": names,
+            "start_ns": pa.array(start_ns[at]),
+            "duration_ns": pa.array(duration_ns[at]),
+            "step": pa.array(_steps(names, rows.column("args.step_num"))),
+            "device": _words(
+                pc.if_else(pc.match_substring_regex(pc.fill_null(device, ""), r"\A[0-9]{1,6}\z"), device, "")
+            ),
+            "stream": pa.array(integers(rows.column("args.stream"), NO_NUMBER)),
+            "bytes": pa.array(integers(rows.column("args.bytes"), NO_NUMBER)),
+            "args": rows.column("args"),
+            "wall": pa.array(np.full(size, bool(self._clock.wall))),
+            "file": pa.array(np.full(size, self.index, np.int32)),
+        }
+        return pa.table([columns[name] for name in EVENT_SCHEMA.names], schema=EVENT_SCHEMA)
+
+    def _reject(self, table: pa.Table, rows: NDArray[np.bool_], reason: str) -> None:
+        if rows.any():
+            self._invalid[reason] += int(rows.sum())
+            lines = table.column("line").to_numpy()[rows]
+            if reason not in self._lines and (lines > 0).any():
+                self._lines[reason] = int(lines[lines > 0][0])
+
+    def _of_damages(self) -> Iterator[Problem]:
+        unlike = list(dict.fromkeys(self._damages))
+        for damage in unlike[:MOST_REPORTED]:
+            yield self.problem(damage.line, damage.message, damage.severity, damage.lost_rows)
+        more = unlike[MOST_REPORTED:]
+        if more:
+            lost = sum(damage.lost_rows for damage in more)
+            yield self.problem(more[0].line, f"{len(more)} more places are damaged from here on", "warning", lost)
+
+    def _of_invalid(self) -> Iterator[Problem]:
+        for reason, count in self._invalid.items():
+            subject, verb = ("event", "was") if count == 1 else ("events", "were")
+            yield self.problem(self._lines.get(reason), f"{count} {subject} with {reason} {verb} left out")
+        self.counts.invalid = self._invalid.total()
+
+    def _of_clock(self) -> Iterator[Problem]:
+        if self._clock.wall or not self.counts.events:
+            return
+        self.counts.waiting |= bool(self._origin.waiting)
+        why = self._origin.waiting or self._kind.without_clock
+        severity: Severity = "warning" if self._kind.lanes else "note"
+        text = f"{why}: its {self.counts.events} events are kept, but have no place in time"
+        yield self.problem(None, text, severity)
+
+    def _of_emptiness(self, facts: Facts) -> Iterator[Problem]:
+        if self.counts.events or self._invalid or self._damages or len(self.open.is_begin):
+            return
+        if facts.has_events or self._kind.when_empty != "note":
+            yield self.problem(None, "there are no events in it", self._kind.when_empty)
+        else:
+            yield self.problem(None, "it is JSON, but no trace: it has no list of events", "note")
+
+
+def _words(column: pa.ChunkedArray) -> pa.Array:
+    """A text column with "" for what is missing, each word once."""
+    return pc.dictionary_encode(pc.fill_null(column, "").combine_chunks())
+
+
+def _always(word: str, size: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([word], pa.string()))
+
+
+def _either(first: pa.Array, second: pa.Array) -> pa.Array:
+    """The first text, the second where that is empty."""
+    words = first.dictionary.to_pylist()
+    if "" not in words:
+        return first
+    text = first.cast(pa.string())
+    return pc.dictionary_encode(pc.if_else(pc.equal(text, ""), second.cast(pa.string()), text))
+
+
+def _steps(names: pa.Array, written: pa.ChunkedArray) -> NDArray[np.int64]:
+    """The step number that an event gives as argument, or that PyTorch's profiler writes into its name."""
+    step = integers(written, NO_NUMBER)
+    found = [_PROFILER_STEP.fullmatch(word) for word in names.dictionary.to_pylist()]
+    if any(found):
+        number = np.array([int(one[1]) if one else NO_NUMBER for one in found], np.int64)[names.indices.to_numpy()]
+        step = np.where(number != NO_NUMBER, number, step)
+    return step

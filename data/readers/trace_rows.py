@@ -1,0 +1,242 @@
+"""The rows of a trace file as they are written: events, begin and end marks, descriptions of lanes, in their order.
+
+DuckDB parses a piece at a time, with columns given and never guessed. A piece that it refuses is mended where its
+faults are well known, and else read event by event (`trace_scan`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from data.readers.paths import literal_pattern
+from data.readers.trace_file import Piece, Pieces
+from data.readers.trace_repair import repaired
+from data.readers.trace_scan import Damage, Text, not_closed, scan
+
+ARGS = ("name", "start_time_since_epoch_in_micros", "step_num", "pid", "thread_id", "tid", "stream", "device", "bytes")
+"""Arguments that have a meaning for every format; a row has each as text under "args.<name>"."""
+
+TEXTS = ("ph", "name", "cat", "pid", "tid", "args")
+MARKS = ("X", "M", "B", "E")
+MOST_US = 2_000_000_000_000_000  # 63 years: with any start value, start plus duration fits int64 nanoseconds
+
+_LARGEST_PIECE = 12 << 20  # a larger one is one huge event, which DuckDB would need several times its size for
+_EXACT_BELOW_US = float(1 << 43)  # a double holds smaller microseconds to three decimals
+_SCAN_ROWS = 50_000
+_FRACTION = re.compile(rb'("(?:ts|dur)"\s*:\s*)(\d{13,}\.\d*[1-9]\d*)')
+_PATHS = [f'$."{name}"' for name in ARGS]
+_NULLS = ", ".join(["NULL"] * len(ARGS))
+_COLUMNS = "{ph: 'VARCHAR', name: 'VARCHAR', cat: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR', %s, args: 'JSON'}"
+_QUERY = f"""
+SELECT coalesce(ph, '') AS ph, name, cat, pid, tid, ts, dur, args::VARCHAR AS args,
+       coalesce(CASE WHEN args IS NOT NULL THEN json_extract_string(args, {_PATHS}) END, [{_NULLS}]) AS found
+FROM read_json($path, format = 'array', columns = %s)
+WHERE ph IN {MARKS} OR (ph IS NULL AND coalesce(name, cat, pid, tid, ts::VARCHAR, dur::VARCHAR) IS NOT NULL)
+"""
+_AS_DOUBLE = _QUERY % (_COLUMNS % "ts: 'DOUBLE', dur: 'DOUBLE'")
+_AS_TEXT = _QUERY % (_COLUMNS % "ts: 'VARCHAR', dur: 'VARCHAR'")
+
+SCHEMA = pa.schema(
+    [(name, pa.string()) for name in TEXTS]
+    + [("ts_ns", pa.int64()), ("dur_ns", pa.int64()), ("line", pa.int64())]
+    + [(f"args.{name}", pa.string()) for name in ARGS]
+)
+"""Times are null where there is none that could be used; lines are -1 where they were not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some rows of a file in its order, and what was damaged there."""
+
+    table: pa.Table
+    damages: tuple[Damage, ...] = ()
+
+
+def read_rows(db: duckdb.DuckDBPyConnection, pieces: Pieces, scratch: Path) -> Iterator[Rows]:
+    """All rows of a file; afterwards `pieces` has what the file says about itself."""
+    target = scratch / "piece.json"
+    for piece in pieces:
+        if not piece.text.strip():
+            if not piece.closed and pieces.facts.has_events:
+                yield Rows(SCHEMA.empty_table(), (not_closed(piece.line),))
+            continue
+        found = _parsed(db, piece, target)
+        if found is not None:
+            yield found
+        else:
+            yield from _scanned(pieces, piece)
+
+
+def _parsed(db: duckdb.DuckDBPyConnection, piece: Piece, target: Path) -> Rows | None:
+    """A piece through DuckDB, mended if need be; None where it has to be read event by event."""
+    if len(piece.text) > _LARGEST_PIECE:
+        return None
+    ending = () if piece.closed else (not_closed(piece.line + piece.text.count(b"\n")),)
+    table = _query(db, piece.text, target)
+    if table is not None:
+        return Rows(table, ending)
+    text = piece.text.decode("utf-8", "replace")
+    lost_bytes = text.count("\ufffd") - piece.text.count(b"\xef\xbf\xbd")
+    mended, faults = repaired(text)
+    if not lost_bytes and not faults:
+        return None
+    table = _query(db, mended.encode("utf-8", "replace"), target)
+    if table is None:
+        return None
+    damages = []
+    if lost_bytes:
+        damages.append(Damage(None, f"{lost_bytes} bytes are not valid UTF-8 text and were replaced", "warning"))
+    for what in dict.fromkeys(what for _, what in faults):
+        places = [at for at, one in faults if one == what]
+        line = piece.line + text.count("\n", 0, places[0])
+        damages.append(Damage(line, f"{what}: {len(places)} mended", "warning"))
+    return Rows(table, (*damages, *ending))
+
+
+def _query(db: duckdb.DuckDBPyConnection, text: bytes, target: Path) -> pa.Table | None:
+    """The rows of some events; None where they are not strict JSON."""
+    exact, count = _FRACTION.subn(rb'\1"\2"', text)
+    target.write_bytes(b"[" + exact + b"]")
+    try:
+        found = db.sql(
+            _AS_TEXT if count else _AS_DOUBLE, params={"path": literal_pattern(str(target))}
+        ).to_arrow_table()
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error:
+        return None
+    finally:
+        target.unlink(missing_ok=True)
+    columns = {name: found.column(name) for name in TEXTS}
+    for name in ("ts", "dur"):
+        column = found.column(name).combine_chunks()
+        columns[f"{name}_ns"] = _exact_ns(column) if count else _ns(column)
+    columns["line"] = pa.array(np.full(len(found), -1))
+    values = found.column("found").combine_chunks().flatten()
+    at = np.arange(len(found)) * len(ARGS)
+    for place, name in enumerate(ARGS):
+        columns[f"args.{name}"] = values.take(pa.array(at + place))
+    return pa.table([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+
+
+def _ns(us: pa.Array) -> pa.Array:
+    """Microseconds in doubles as nanoseconds, rounded half up as their decimal text would be; null where unusable."""
+    value: NDArray[np.float64] = us.to_numpy(zero_copy_only=False).astype(np.float64)
+    usable = np.abs(value) <= MOST_US  # NaN is not
+    value = np.where(usable, value, 0.0)
+    whole = np.floor(value)
+    ns = whole.astype(np.int64) * 1000 + np.floor((value - whole) * 1000 + 0.500001).astype(np.int64)
+    return pa.array(ns, mask=~usable)
+
+
+def _exact_ns(us: pa.Array) -> pa.Array:
+    return pa.array(
+        [to_ns(Decimal(one)) if one is not None and _is_number(one) else None for one in us.to_pylist()], pa.int64()
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _scanned(pieces: Pieces, piece: Piece) -> Iterator[Rows]:
+    """A piece event by event; goes on into the next one where an event does, and gives back what it did not use."""
+    window = Text(piece.text + (b"" if piece.last else piece.between), pieces.take, piece.line)
+    until = None if piece.last else len(piece.text)
+    rows: list[dict[str, Any]] = []
+    damages: list[Damage] = []
+    for found in scan(window, until=until, take_end=pieces.facts.add):
+        if isinstance(found, Damage):
+            damages.append(found)
+        elif found[1].get("ph") in MARKS or (found[1] and found[1].get("ph") is None):
+            rows.append(_row(*found))
+        if len(rows) + len(damages) >= _SCAN_ROWS:
+            yield Rows(pa.Table.from_pylist(rows, schema=SCHEMA), tuple(damages))
+            rows, damages = [], []
+    pieces.give_back(window.rest(), window.line)
+    if piece.last and piece.closed:
+        damages = [one for one in damages if one != not_closed(window.line)]
+    yield Rows(pa.Table.from_pylist(rows, schema=SCHEMA), tuple(damages))
+
+
+def _row(line: int, event: dict[str, Any]) -> dict[str, Any]:
+    args = event.get("args")
+    row: dict[str, Any] = {name: plain_text(event.get(name)) for name in TEXTS if name != "args"}
+    row["ph"] = row["ph"] or ""
+    row |= {"ts_ns": to_ns(event.get("ts")), "dur_ns": to_ns(event.get("dur")), "line": line}
+    row["args"] = None if args is None else json.dumps(args, default=_number, separators=(",", ":"), allow_nan=True)
+    if row["args"] is not None and ("NaN" in row["args"] or "Infinity" in row["args"]):
+        row["args"] = json.dumps(_finite(args), default=_number, separators=(",", ":"))
+    if isinstance(args, dict):
+        row |= {f"args.{name}": plain_text(args.get(name)) for name in ARGS}
+    return row
+
+
+def _finite(value: Any) -> Any:
+    """The same without what JSON cannot say: NaN and infinity become null."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    if isinstance(value, Decimal | float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _number(value: Any) -> Any:
+    return float(value)
+
+
+def to_ns(value: object) -> int | None:
+    """Microseconds as JSON gives them, as whole nanoseconds; None for what is no number or out of range."""
+    if type(value) is int:  # the common case; True and False are no numbers here
+        return value * 1000 if -MOST_US <= value <= MOST_US else None
+    if not isinstance(value, float | Decimal | str):
+        return None
+    try:
+        number = Decimal(value)
+    except ArithmeticError:
+        return None
+    if not number.is_finite() or abs(number) > MOST_US:
+        return None
+    return int((number * 1000).to_integral_value(ROUND_HALF_UP))
+
+
+def plain_text(value: object) -> str | None:
+    """A value as text that can be stored, as DuckDB would give it: no half surrogate pairs."""
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, default=_number, separators=(",", ":"))
+    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
+
+
+def integers(words: pa.Array | pa.ChunkedArray, missing: int) -> NDArray[np.int64]:
+    """Texts as whole numbers, `missing` where one is none."""
+    encoded = pc.dictionary_encode(words.combine_chunks() if isinstance(words, pa.ChunkedArray) else words)
+    numbers = np.array([_integer(one, missing) for one in encoded.dictionary.to_pylist()] + [missing], np.int64)
+    found: NDArray[np.int64] = numbers[encoded.indices.fill_null(-1).to_numpy()]
+    return found
+
+
+def _integer(text: str, missing: int) -> int:
+    word = text.strip()
+    if not word.isascii() or not word.removeprefix("-").isdecimal() or len(word) > 20:
+        return missing
+    number = int(word)
+    return number if -(1 << 63) <= number < 1 << 63 else missing
