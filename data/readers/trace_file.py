@@ -35,6 +35,7 @@ _LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
 _GZIP_MAGIC = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _MOST_CLOSERS = 512
+_MOST_MENDED = 16
 _LONGEST_PIECE = 48 << 20  # one event may be that long
 
 
@@ -92,14 +93,21 @@ class Facts:
 
     def add(self, text: bytes) -> bool:
         """Takes in the keys of an object's text; False where it cannot be read."""
-        try:
-            found = json.loads(repaired(text.decode("utf-8", "replace"))[0], strict=False)
-        except (ValueError, RecursionError):
-            return False
-        if not isinstance(found, dict):
+        found = _object(text, mend=True)
+        if found is None:
             return False
         self.words |= {key: value for key, value in found.items() if key != "traceEvents"}
         return True
+
+
+def _object(text: bytes, *, mend: bool) -> dict[str, Any] | None:
+    """A text as the object it is, else None."""
+    words = text.decode("utf-8", "replace")
+    try:
+        found = json.loads(repaired(words)[0] if mend else words, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,20 +231,27 @@ class Pieces:
 
         Lists may follow the events; the first bracket is meant behind which everything is the rest of one object.
         """
-        found, tail = None, b""
+        if self.facts.is_list:
+            at = len(self._rest.rstrip()) - 1
+            return at if self._rest[at : at + 1] == b"]" else None
+        for mend, most in ((False, _MOST_CLOSERS), (True, _MOST_MENDED)):
+            found = None
+            for at, rest in self._closers(most):
+                if rest in (b"}", b"") or (rest.startswith(b",") and _object(b"{" + rest[1:], mend=mend) is not None):
+                    found = at, rest
+            if found is not None:
+                self.facts.add(b"{" + found[1].removeprefix(b",") if found[1] not in (b"}", b"") else b"{}")
+                return found[0]
+        return None
+
+    def _closers(self, most: int) -> Iterator[tuple[int, bytes]]:
+        """Brackets from the end of the text backwards, with what stands behind each."""
         at = len(self._rest)
-        for _ in range(_MOST_CLOSERS):
+        for _ in range(most):
             at = self._rest.rfind(b"]", 0, at)
             if at < 0 or len(self._rest) - at > _CHUNK_BYTES:
-                break
-            rest = self._rest[at + 1 :].strip()
-            if self.facts.is_list:
-                return None if rest else at
-            if rest in (b"}", b"") or (rest.startswith(b",") and Facts().add(b"{" + rest[1:])):
-                found, tail = at, rest
-        if tail.startswith(b","):
-            self.facts.add(b"{" + tail[1:])
-        return found
+                return
+            yield at, self._rest[at + 1 :].strip()
 
 
 def _last_cut(text: bytes, limit: int) -> tuple[int, int] | None:

@@ -36,7 +36,7 @@ MOST_US = 2_000_000_000_000_000  # 63 years: with any start value, start plus du
 _LARGEST_PIECE = 12 << 20  # a larger one is one huge event, which DuckDB would need several times its size for
 _EXACT_BELOW_US = float(1 << 43)  # a double holds smaller microseconds to three decimals
 _SCAN_ROWS = 50_000
-_FRACTION = re.compile(rb'("(?:ts|dur)"\s*:\s*)(\d{13,}\.\d*[1-9]\d*)')
+_LONG_FRACTION = re.compile(rb'("(?:ts|dur)"\s*:\s*)(\d{13,}\.\d*[1-9]\d*)')
 _PATHS = [f'$."{name}"' for name in ARGS]
 _NULLS = ", ".join(["NULL"] * len(ARGS))
 _COLUMNS = "{ph: 'VARCHAR', name: 'VARCHAR', cat: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR', %s, args: 'JSON'}"
@@ -68,24 +68,27 @@ class Rows:
 def read_rows(db: duckdb.DuckDBPyConnection, pieces: Pieces, scratch: Path) -> Iterator[Rows]:
     """All rows of a file; afterwards `pieces` has what the file says about itself."""
     target = scratch / "piece.json"
+    long_fractions: bool | None = None
     for piece in pieces:
         if not piece.text.strip():
             if not piece.closed and pieces.facts.has_events:
                 yield Rows(SCHEMA.empty_table(), (not_closed(piece.line),))
             continue
-        found = _parsed(db, piece, target)
+        if long_fractions is None:  # one writer writes all times alike, and to look for them takes time
+            long_fractions = _LONG_FRACTION.search(piece.text) is not None
+        found = _parsed(db, piece, target, long_fractions)
         if found is not None:
             yield found
         else:
             yield from _scanned(pieces, piece)
 
 
-def _parsed(db: duckdb.DuckDBPyConnection, piece: Piece, target: Path) -> Rows | None:
+def _parsed(db: duckdb.DuckDBPyConnection, piece: Piece, target: Path, long_fractions: bool) -> Rows | None:
     """A piece through DuckDB, mended if need be; None where it has to be read event by event."""
     if len(piece.text) > _LARGEST_PIECE:
         return None
     ending = () if piece.closed else (not_closed(piece.line + piece.text.count(b"\n")),)
-    table = _query(db, piece.text, target)
+    table = _query(db, piece.text, target, long_fractions)
     if table is not None:
         return Rows(table, ending)
     text = piece.text.decode("utf-8", "replace")
@@ -93,7 +96,7 @@ def _parsed(db: duckdb.DuckDBPyConnection, piece: Piece, target: Path) -> Rows |
     mended, faults = repaired(text)
     if not lost_bytes and not faults:
         return None
-    table = _query(db, mended.encode("utf-8", "replace"), target)
+    table = _query(db, mended.encode("utf-8", "replace"), target, long_fractions)
     if table is None:
         return None
     damages = []
@@ -106,14 +109,18 @@ def _parsed(db: duckdb.DuckDBPyConnection, piece: Piece, target: Path) -> Rows |
     return Rows(table, (*damages, *ending))
 
 
-def _query(db: duckdb.DuckDBPyConnection, text: bytes, target: Path) -> pa.Table | None:
-    """The rows of some events; None where they are not strict JSON."""
-    exact, count = _FRACTION.subn(rb'\1"\2"', text)
-    target.write_bytes(b"[" + exact + b"]")
+def _query(db: duckdb.DuckDBPyConnection, text: bytes, target: Path, long_fractions: bool) -> pa.Table | None:
+    """The rows of some events; None where they are not strict JSON.
+
+    A double does not hold microseconds since 1970 with their fractions: such numbers are read as text.
+    """
+    if long_fractions:
+        text = _LONG_FRACTION.sub(rb'\1"\2"', text)
+    with open(target, "wb") as file:
+        file.writelines((b"[", text, b"]"))
+    query = _AS_TEXT if long_fractions else _AS_DOUBLE
     try:
-        found = db.sql(
-            _AS_TEXT if count else _AS_DOUBLE, params={"path": literal_pattern(str(target))}
-        ).to_arrow_table()
+        found = db.sql(query, params={"path": literal_pattern(str(target))}).to_arrow_table()
     except duckdb.InterruptException:
         raise
     except duckdb.Error:
@@ -123,7 +130,7 @@ def _query(db: duckdb.DuckDBPyConnection, text: bytes, target: Path) -> pa.Table
     columns = {name: found.column(name) for name in TEXTS}
     for name in ("ts", "dur"):
         column = found.column(name).combine_chunks()
-        columns[f"{name}_ns"] = _exact_ns(column) if count else _ns(column)
+        columns[f"{name}_ns"] = _exact_ns(column) if long_fractions else _ns(column)
     columns["line"] = pa.array(np.full(len(found), -1))
     values = found.column("found").combine_chunks().flatten()
     at = np.arange(len(found)) * len(ARGS)
