@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from data.convert.run import Conversion
 
 PART_ROWS = 1 << 20
-GROUP_ROWS = 1 << 16
+GROUP_ROWS = 1 << 15
 _DIFFERENCES = ("start_ns",)
 _PLAIN = ("args", "duration_ns")
 

@@ -35,7 +35,8 @@ LATEST_NS = 4_102_444_800 * 10**9
 MOST_REPORTED = 20
 """Damaged places named one by one, per file."""
 
-BATCH_ROWS = 100_000
+HELD_ROWS = 100_000
+"""Where phases are the names of lanes, so many rows are held back, so that a lane may get its name after its events."""
 
 PROFILER_STEP = "ProfilerStep#"
 """What PyTorch's profiler calls a step, followed by its number."""
@@ -155,7 +156,7 @@ class _Reading:
         self._damages += rows.damages
         self._held.append(rows.table)
         self._rows += len(rows.table)
-        if not self._kind.lanes and self._rows >= BATCH_ROWS:
+        if not self._kind.lanes or self._rows >= HELD_ROWS:
             yield self._batch()
 
     def end(self, pieces: Pieces) -> Iterator[EventBatch]:

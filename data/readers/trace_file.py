@@ -21,7 +21,7 @@ from typing import IO, Any
 from data.readers.trace_repair import repaired
 from data.readers.trace_scan import Damage
 
-PIECE_BYTES = 8 << 20
+PIECE_BYTES = 4 << 20
 MOST_BYTES = 16 << 30
 """Of unpacked text per file: a small packed file cannot fill the disk."""
 

@@ -33,7 +33,7 @@ TEXTS = ("ph", "name", "cat", "pid", "tid", "args")
 MARKS = ("X", "M", "B", "E")
 MOST_US = 2_000_000_000_000_000  # 63 years: with any start value, start plus duration fits int64 nanoseconds
 
-_LARGEST_PIECE = 12 << 20  # a larger one is one huge event, which DuckDB would need several times its size for
+_LARGEST_EVENT = 2 << 20  # DuckDB reserves several times as much; a piece with a larger one is read event by event
 _EXACT_BELOW_US = float(1 << 43)  # a double holds smaller microseconds to three decimals
 _SCAN_ROWS = 50_000
 _LONG_FRACTION = re.compile(rb'("(?:ts|dur)"\s*:\s*)(\d{13,}\.\d*[1-9]\d*)')
@@ -43,7 +43,7 @@ _COLUMNS = "{ph: 'VARCHAR', name: 'VARCHAR', cat: 'VARCHAR', pid: 'VARCHAR', tid
 _QUERY = f"""
 SELECT coalesce(ph, '') AS ph, name, cat, pid, tid, ts, dur, args::VARCHAR AS args,
        coalesce(CASE WHEN args IS NOT NULL THEN json_extract_string(args, {_PATHS}) END, [{_NULLS}]) AS found
-FROM read_json($path, format = 'array', columns = %s)
+FROM read_json($path, format = 'array', columns = %s, maximum_object_size = {_LARGEST_EVENT})
 WHERE ph IN {MARKS} OR (ph IS NULL AND coalesce(name, cat, pid, tid, ts::VARCHAR, dur::VARCHAR) IS NOT NULL)
 """
 _AS_DOUBLE = _QUERY % (_COLUMNS % "ts: 'DOUBLE', dur: 'DOUBLE'")
@@ -85,8 +85,6 @@ def read_rows(db: duckdb.DuckDBPyConnection, pieces: Pieces, scratch: Path) -> I
 
 def _parsed(db: duckdb.DuckDBPyConnection, piece: Piece, target: Path, long_fractions: bool) -> Rows | None:
     """A piece through DuckDB, mended if need be; None where it has to be read event by event."""
-    if len(piece.text) > _LARGEST_PIECE:
-        return None
     ending = () if piece.closed else (not_closed(piece.line + piece.text.count(b"\n")),)
     table = _query(db, piece.text, target, long_fractions)
     if table is not None:
