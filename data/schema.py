@@ -131,3 +131,29 @@ STEPS = pa.schema(
         ("duration_ns", pa.int64()),
     ]
 )
+
+KERNELS = pa.schema(
+    [
+        ("node", pa.string()),
+        ("worker", pa.string()),
+        ("device", pa.string()),
+        ("stream", pa.int64()),
+        ("name", pa.string()),
+        ("start_ns", pa.int64()),
+        ("duration_ns", pa.int64()),
+        ("bytes", pa.int64()),
+        ("kind", pa.string()),  # kernel, memcpy, memset
+        ("communication", pa.bool_()),  # a collective of NCCL, RCCL and the like
+    ]
+)
+
+GPU_BUSY = pa.schema(
+    [
+        ("node", pa.string()),
+        ("device", pa.string()),
+        ("start_ns", pa.int64()),
+        ("end_ns", pa.int64()),
+        ("kernels", pa.int64()),
+    ]
+)
+"""Times in which at least one kernel ran on a GPU."""

@@ -9,10 +9,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from data import schema
-from data.convert.tables import write_table
+from data.convert.tables import TableParts, write_table
 from data.manifest import EventPart, part_file
 from data.names import natural_key
 from data.readers.paths import literal_pattern
@@ -23,6 +24,7 @@ STEP_PREFIX = "Step:"
 PROFILER_STEP = "ProfilerStep"
 """The phase of the steps of PyTorch's profiler, which calls each "ProfilerStep#" and its number."""
 
+_BATCH_ROWS = 1 << 15
 DAY_NS = 86_400 * 10**9
 
 _SPAN = """
@@ -68,18 +70,6 @@ select node, worker, device, stream, name, start_ns, duration_ns, bytes,
 from read_parquet($files)
 where lower(category) in ('kernel', 'gpu_memcpy', 'gpu_memset', 'memcpy', 'memset')
   and wall = $wall and duration_ns <= $longest_ns
-order by node, device, start_ns
-"""
-_BUSY = """
-select node, device, min(start_ns) as start_ns, max(end_ns) as end_ns, count(*) as kernels
-from (select *, sum(fresh) over (partition by node, device order by start_ns, end_ns rows unbounded preceding) as island
-      from (select node, device, start_ns, start_ns + duration_ns as end_ns,
-                   (start_ns > coalesce(max(start_ns + duration_ns) over (
-                        partition by node, device order by start_ns, start_ns + duration_ns
-                        rows between unbounded preceding and 1 preceding), -1))::integer as fresh
-            from kernels where kind = 'kernel'))
-group by node, device, island
-order by node, device, start_ns
 """
 
 
@@ -166,18 +156,41 @@ def _process_order(process: tuple[str, str]) -> tuple[object, ...]:
 
 
 def _kernels(db: duckdb.DuckDBPyConnection, folder: Path, shown: dict[str, object]) -> int:
-    """The work of GPUs, and the times in which each was busy; how many kernels there are."""
-    table = db.sql(_KERNELS, params=shown).to_arrow_table()
-    if not len(table):
-        return 0
-    write_table(table, folder / "kernels.parquet", differences=("start_ns",), plain=("duration_ns",))
-    db.register("kernels", table)
-    try:
-        busy = db.sql(_BUSY).to_arrow_table()
-    finally:
-        db.unregister("kernels")
-    write_table(busy, folder / "gpu_busy.parquet", differences=("start_ns", "end_ns"))
-    return int(np.count_nonzero(table.column("kind").to_numpy(zero_copy_only=False) == "kernel"))
+    """Writes the work of GPUs, and the times in which each was busy; how many kernels there are."""
+    times: dict[tuple[str, str], list[NDArray[np.int64]]] = {}
+    kernels = 0
+    with TableParts(folder / "kernels.parquet", schema.KERNELS) as parts:
+        for batch in db.sql(_KERNELS, params=shown).to_arrow_reader(_BATCH_ROWS):
+            table = pa.Table.from_batches([batch]).cast(schema.KERNELS)
+            parts.write(table)
+            ran = table.drop_columns(["name"]).filter(pc.equal(table.column("kind"), "kernel"))
+            kernels += len(ran)
+            for row in ran.group_by(["node", "device"]).aggregate([]).to_pylist():
+                mine = pc.and_(pc.equal(ran.column("node"), row["node"]), pc.equal(ran.column("device"), row["device"]))
+                start, duration = (ran.column(name).filter(mine).to_numpy() for name in ("start_ns", "duration_ns"))
+                times.setdefault((row["node"], row["device"]), []).append(np.stack([start, start + duration]))
+    if kernels:
+        write_table(_busy(times), folder / "gpu_busy.parquet", differences=("start_ns", "end_ns"))
+    return kernels
+
+
+def _busy(times: dict[tuple[str, str], list[NDArray[np.int64]]]) -> pa.Table:
+    """The times in which at least one kernel ran, for each GPU."""
+    tables = []
+    for node, device in sorted(times, key=_process_order):
+        start, end = np.concatenate(times[node, device], axis=1)
+        order = np.argsort(start, kind="stable")
+        start, end = start[order], np.maximum.accumulate(end[order])
+        first = np.flatnonzero(np.append(True, start[1:] > end[:-1]))
+        last = np.append(first[1:], len(start)) - 1
+        size = len(first)
+        tables.append(
+            pa.table(
+                [[node] * size, [device] * size, start[first], end[last], np.diff(np.append(first, len(start)))],
+                schema=schema.GPU_BUSY,
+            )
+        )
+    return pa.concat_tables(tables)
 
 
 def _with_steps(

@@ -109,4 +109,5 @@ def _judge(job: SourceJob, status: int, answer: dict[str, str] | None) -> None:
 
 def _environment() -> dict[str, str]:
     """The child gets no credentials: it reads local files only."""
-    return {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
+    own = {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
+    return own | {"ARROW_DEFAULT_MEMORY_POOL": "system"}  # Arrow's own pool keeps a third more than is in use

@@ -68,3 +68,24 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+class TableParts:
+    """Writes a table piece by piece; there is no file where there was no piece."""
+
+    def __init__(self, path: Path, kind: pa.Schema) -> None:
+        self._path = path
+        self._kind = kind
+        self._writer: pq.ParquetWriter | None = None
+
+    def __enter__(self) -> TableParts:
+        return self
+
+    def write(self, table: pa.Table) -> None:
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._path, self._kind, compression="zstd", compression_level=1)
+        self._writer.write_table(table)
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
