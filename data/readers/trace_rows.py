@@ -36,6 +36,7 @@ MOST_US = 2_000_000_000_000_000  # 63 years: with any start value, start plus du
 _LARGEST_EVENT = 2 << 20  # DuckDB reserves several times as much; a piece with a larger one is read event by event
 _EXACT_BELOW_US = float(1 << 43)  # a double holds smaller microseconds to three decimals
 _SCAN_ROWS = 50_000
+_SAMPLE_BYTES = 1 << 18
 _LONG_FRACTION = re.compile(rb'("(?:ts|dur)"\s*:\s*)(\d{13,}\.\d*[1-9]\d*)')
 _PATHS = [f'$."{name}"' for name in ARGS]
 _NULLS = ", ".join(["NULL"] * len(ARGS))
@@ -75,7 +76,7 @@ def read_rows(db: duckdb.DuckDBPyConnection, pieces: Pieces, scratch: Path) -> I
                 yield Rows(SCHEMA.empty_table(), (not_closed(piece.line),))
             continue
         if long_fractions is None:  # one writer writes all times alike, and to look for them takes time
-            long_fractions = _LONG_FRACTION.search(piece.text) is not None
+            long_fractions = _LONG_FRACTION.search(piece.text, 0, _SAMPLE_BYTES) is not None
         found = _parsed(db, piece, target, long_fractions)
         if found is not None:
             yield found
