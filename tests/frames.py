@@ -62,6 +62,8 @@ def job_header(**changes: Any) -> JobHeader:
         step_numbers=188,
         step_processes=1,
         phases=("Step:ModeKeys.TRAIN",),
+        function_count=40,
+        function_phases=("initialization", "training_loop"),
         data_end_ns=END_NS,
         converted_ns=END_NS + 3600 * S,
         stored_bytes=4_200_000,

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from data.convert import derive
 from data.convert.events import convert_events
+from data.convert.functions import convert_functions
 from data.convert.parts import DEVICE_HISTOGRAMS, SeriesMap
 from data.convert.progress import Progress, Report
 from data.convert.record import Whole, finish
@@ -45,7 +46,13 @@ READ_AHEAD_BYTES = 1 << 30
 Batch = tuple[SystemRows, tuple[Problem, ...], dict[int, int]]
 """Rows with file ids, what could not be used, and the number of rows of each file."""
 
-_DATA_KINDS = (FileKind.SYSTEM, FileKind.PYTHONTIMELINE, FileKind.MODEL_TIMELINE)
+_DATA_KINDS = (
+    FileKind.SYSTEM,
+    FileKind.PYTHONTIMELINE,
+    FileKind.MODEL_TIMELINE,
+    FileKind.PYTHON_STATS,
+    FileKind.PYINSTRUMENT,
+)
 
 
 def convert_job(
@@ -70,7 +77,8 @@ def convert_job(
         files = [file for file in listing.files if file.kind is not FileKind.OTHER]
         if not any(file.kind in _DATA_KINDS for file in files):
             raise SourceError(
-                f"{job.name} has no profiler data: no system metrics and no framework events under profiler-output.",
+                f"{job.name} has no profiler data: no system metrics, framework events or Python profiles lie under"
+                " profiler-output.",
                 "The profiler may have been switched off for this job, or its output was not copied along.",
             )
         if previous and same(files, stored):
@@ -100,9 +108,11 @@ def _convert(run: Conversion) -> Manifest:
     system = _system(run)
     run.step("steps")
     events = convert_events(run, READERS)
+    run.step("functions")
+    functions = convert_functions(run)
     run.step("summaries")
     whole = _derive(run, system)
-    return finish(run, system, whole, events)
+    return finish(run, system, whole, events, functions)
 
 
 def _system(run: Conversion) -> SystemParts:

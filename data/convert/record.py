@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from data import facts, schema
 from data.convert.events import EventTotals
+from data.convert.functions import FunctionTotals
 from data.convert.run import Conversion, FileState
 from data.convert.system import SystemParts
 from data.convert.tables import write_table
@@ -36,6 +37,7 @@ def finish(
     system: SystemParts,
     whole: Whole,
     events: EventTotals,
+    functions: FunctionTotals,
 ) -> Manifest:
     """Writes the last tables; the manifest that makes the version complete once it is written, too."""
     training_job = _training_job(run)
@@ -68,8 +70,8 @@ def finish(
         cpu_p95=whole.cpu_p95,
         gpu_trend=whole.gpu_trend,
         system_rows=rows,
-        start_ns=min(starts, default=0),
-        end_ns=max(system_end, events.end_ns),
+        start_ns=min(starts, default=functions.start_ns),
+        end_ns=max(system_end, events.end_ns) or functions.end_ns,
         system_start_ns=system_start,
         system_end_ns=system_end,
         events=events.events,
@@ -81,6 +83,9 @@ def finish(
         loop_start_ns=events.loop[0] if events.loop else None,
         loop_end_ns=events.loop[1] if events.loop else None,
         first_step=events.loop[2] if events.loop else None,
+        functions=functions.rows,
+        function_nodes=functions.nodes,
+        function_phases=functions.phases,
         files=len(states),
         raw_bytes=sum(state.file.size for state in states),
         duplicates=sum(entry.duplicates for entry in entries),
