@@ -6,10 +6,10 @@ training scripts look like.
 
 from __future__ import annotations
 
-import marshal  # noqa: TID251 - writes only
+import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from data.demo.step_files import FIRST_PID
 
 PROFILED_STEPS = (9, 10, 11)  # the first steps that the profiler takes where nothing else is asked for
 SITE = "/usr/local/lib/python3.7/site-packages"
-PLAIN_FORMAT = 2  # without references: those depend on what else the interpreter holds, and bytes would differ
 
 Stats = dict[
     tuple[str, int, str], tuple[int, int, float, float, dict[tuple[str, int, str], tuple[int, int, float, float]]]
@@ -88,7 +87,7 @@ def write_profiles(profiler: Path, spec: TreeSpec, plan: Schedule) -> int:
             folder = profiler / "framework" / spec.framework / "cprofile" / f"{pid}-algo-{node + 1}"
             rng = np.random.default_rng((spec.seed, 67, node * spec.processes + local))
             for name, calls, seconds in _intervals(spec, plan):
-                content = marshal.dumps(profile(calls, seconds, rng), PLAIN_FORMAT)
+                content = dump(profile(calls, seconds, rng))
                 (folder / name).mkdir(parents=True, exist_ok=True)
                 size += (folder / name / "python_stats").write_bytes(content)
     return size
@@ -115,6 +114,22 @@ def _intervals(spec: TreeSpec, plan: Schedule) -> list[tuple[str, Sequence[Call]
 
 def _name(start: str, start_us: int, end: str, end_us: int) -> str:
     return f"{start}-{float(start_us)}_{end}-{float(end_us)}"
+
+
+def dump(value: Any) -> bytes:
+    """A value as Python's marshal writes it, but always the same bytes: its references depend on what else is alive."""
+    match value:
+        case int():
+            return b"i" + struct.pack("<i", value)
+        case float():
+            return b"g" + struct.pack("<d", value)
+        case str():
+            return b"u" + struct.pack("<i", len(value.encode())) + value.encode()
+        case tuple():
+            return b"(" + struct.pack("<i", len(value)) + b"".join(map(dump, value))
+        case dict():
+            return b"{" + b"".join(dump(key) + dump(one) for key, one in value.items()) + b"0"
+    raise TypeError(f"a profile holds no {type(value).__name__}")
 
 
 def profile(calls: Sequence[Call], seconds: float, rng: np.random.Generator) -> Stats:

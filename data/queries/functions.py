@@ -15,7 +15,7 @@ from data.store import Database
 
 JobPhase = Literal["", "initialization", "training_loop", "finalization"]
 
-MAX_FUNCTIONS = 20_000
+MAX_FUNCTIONS = 10_000
 """Rows that one answer holds; the totals count all."""
 
 NO_PROFILES = "This job has no Python profile."
