@@ -16,7 +16,7 @@ from data.convert.run import Conversion, FileState
 from data.convert.system import SystemParts
 from data.convert.tables import write_table
 from data.errors import SourceError
-from data.manifest import Manifest, NodeEntry
+from data.manifest import Manifest, NodeEntry, PartEntry
 from data.problem import Problem
 from data.sources import FileKind, SourceFile
 
@@ -41,17 +41,12 @@ def finish(
 ) -> Manifest:
     """Writes the last tables; the manifest that makes the version complete once it is written, too."""
     training_job = _training_job(run)
-    read = (FileState(i, file, run.rows_of.get(i, 0), run.copy_of.get(i, "")) for i, file in run.to_read)
-    states = [*run.unchanged.values(), *read]
-    states.sort(key=lambda state: state.file.path)
+    states = _states(run)
     _keep_old_problems(run)
-    run.problems.sort(key=lambda one: (one.file, one.line or 0, one.message))
     _write_files(run, states)
     kinds = {state.file.kind for state in states}
     entries = tuple(system.entries[part] for part in sorted(system.entries))
-    system_start = min((entry.start_ns for entry in entries), default=0)
-    system_end = max((entry.end_ns for entry in entries), default=0)
-    rows = sum(entry.rows for entry in entries)
+    system_start, system_end = _span(entries)
     starts = [time_ns for time_ns in (system_start, events.start_ns) if time_ns]
     problems = [one for one in run.problems if one.severity != "note"]
     return Manifest(
@@ -69,7 +64,7 @@ def finish(
         gpu_p95=whole.gpu_p95,
         cpu_p95=whole.cpu_p95,
         gpu_trend=whole.gpu_trend,
-        system_rows=rows,
+        system_rows=sum(entry.rows for entry in entries),
         start_ns=min(starts, default=functions.start_ns),
         end_ns=max(system_end, events.end_ns) or functions.end_ns,
         system_start_ns=system_start,
@@ -96,6 +91,18 @@ def finish(
         framework_end_marker=FileKind.FRAMEWORK_END in kinds,
         training_job=training_job,
     )
+
+
+def _span(entries: Sequence[PartEntry]) -> tuple[int, int]:
+    """First and last record of the parts; 0 where there is none."""
+    first = min((entry.start_ns for entry in entries), default=0)
+    return first, max((entry.end_ns for entry in entries), default=0)
+
+
+def _states(run: Conversion) -> list[FileState]:
+    """All files of the job by their paths, with what was read of them now or before."""
+    read = (FileState(i, file, run.rows_of.get(i, 0), run.copy_of.get(i, "")) for i, file in run.to_read)
+    return sorted([*run.unchanged.values(), *read], key=lambda state: state.file.path)
 
 
 def _training_job(run: Conversion) -> str | None:
@@ -131,6 +138,7 @@ def _keep_old_problems(run: Conversion) -> None:
 
 
 def _write_files(run: Conversion, states: Sequence[FileState]) -> None:
+    run.problems.sort(key=lambda one: (one.file, one.line or 0, one.message))
     lost: dict[str, int] = {}
     for one in run.problems:
         lost[one.file] = lost.get(one.file, 0) + one.lost_rows
