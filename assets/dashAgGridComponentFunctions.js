@@ -1,4 +1,4 @@
-// Cells of the jobs table. A missing measurement is hatched, a job not converted says so; neither looks like 0.
+// Cells of the tables. A missing measurement is hatched, a job not converted says so; neither looks like 0.
 window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
 (function (cells) {
   'use strict';
@@ -99,6 +99,28 @@ window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
     else if (job.state === 'changed') { kind = 'changed'; words = 'the source has changed since it was read'; }
     else if (job.problems) { kind = 'problems'; words = job.problems + (job.problems === 1 ? ' problem' : ' problems') + ' while reading'; }
     return h('span', { className: 'cell-data', title: words }, h('i', { className: 'data-mark ' + kind, role: 'img', 'aria-label': words }));
+  };
+
+  cells.FunctionText = function (props) {
+    const place = props.colDef.field === 'place';
+    return h('span', { className: 'cell-text' + (place ? ' cell-muted' : ''), title: place ? props.data.path : props.value }, props.value);
+  };
+
+  cells.FunctionCalls = function (props) {
+    const value = props.value, primitive = props.data.primitive;
+    if (value === null || value === undefined) return h('span', { className: 'hatch-tag', title: 'samples count no calls' }, 'n/a');
+    const words = value.toLocaleString('en-US');
+    if (primitive === null) return words;
+    const without = primitive.toLocaleString('en-US');
+    return h('span', { title: words + ' calls, ' + without + ' without recursion' }, words + ' / ' + without);
+  };
+
+  cells.FunctionShare = function (props) {
+    const value = props.value;
+    if (value === null || value === undefined) return h('span', { className: 'hatch-tag' }, 'n/a');
+    return h('span', { className: 'cell-bar', 'data-metric': 'cpu' },
+      h('span', { className: 'bar', 'aria-hidden': true }, h('i', { style: { width: Math.min(100, Math.max(0, value)) + '%' } })),
+      h('span', { className: 'value' }, value > 0 && value < 0.05 ? '< 0.1' : value.toFixed(1)));
   };
 
   cells.JobRemove = function (props) {

@@ -22,8 +22,11 @@ _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 def plain(text: object, limit: int = 200) -> str:
     """Text from a file for a plain-text place: one line, no control or direction characters, at most `limit` long."""
+    words = str(text)
+    if len(words) <= limit and words.isprintable():
+        return words.strip()
     kept: list[str] = []
-    for character in str(text)[: 4 * limit]:
+    for character in words[: 4 * limit]:
         if character in _BREAKS:
             kept.append(" ")
         elif character not in _BIDI and unicodedata.category(character) not in _DROPPED:

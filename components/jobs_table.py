@@ -13,29 +13,18 @@ from dash.development.base_component import Component
 
 from components.cards import Kpi, kpi_strip
 from components.format import MISSING, byte_size, count, counted, duration, is_missing, plain, seconds, timestamp
+from components.grid import GRID_THEME, HEADER_PX, ROW_PX, disarmed
 from components.markup import attributes
 from components.shell import STATUS_WORDS
 from data.frames import JOB_LIST_COLUMNS, JobList, JobTotals
 
 BLOCK_ROWS: Final = 100
-ROW_PX: Final = 31
-HEADER_PX: Final = 34
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
-_THEME: Final = (
-    "themeQuartz.withParams({backgroundColor:'var(--card)',foregroundColor:'var(--text)',"
-    "headerBackgroundColor:'var(--sunken)',headerTextColor:'var(--text-3)',borderColor:'var(--line)',"
-    "rowBorder:{color:'var(--line)'},headerColumnBorder:false,columnBorder:false,wrapperBorder:false,"
-    "oddRowBackgroundColor:'var(--card)',rowHoverColor:'transparent',accentColor:'var(--accent)',"
-    "selectedRowBackgroundColor:'var(--accent-bg)',fontFamily:'inherit',fontSize:12.5,headerFontSize:11.5,"
-    "cellHorizontalPadding:9,browserColorScheme:'inherit',headerColumnResizeHandleColor:'transparent',"
-    "pinnedColumnBorder:false,iconColor:'var(--text-3)',wrapperBorderRadius:0})"
-)
 
 
 def jobs_grid(grid_id: str) -> dag.AgGrid:
     """The empty table; it asks for its rows block by block."""
     options = {
-        "theme": {"function": _THEME},
+        "theme": {"function": GRID_THEME},
         "rowHeight": ROW_PX,
         "headerHeight": HEADER_PX,
         "cacheBlockSize": BLOCK_ROWS,
@@ -154,8 +143,7 @@ def csv_text(frame: JobList) -> str:
 
 def _csv_value(name: str, value: Any) -> str:
     if isinstance(value, str):
-        text = plain(value, 1000)
-        return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+        return disarmed(plain(value, 1000))
     if is_missing(value):
         return ""
     if name == "start_ns":

@@ -89,6 +89,8 @@ class JobHeader:
     step_numbers: int  # distinct steps: one that several processes took counts once
     step_processes: int  # node and worker pairs that recorded steps
     phases: tuple[str, ...]  # step phases, e.g. ("Step:ModeKeys.TRAIN", "Step:ModeKeys.EVAL")
+    function_count: int  # rows of Python profiles
+    function_phases: tuple[str, ...]  # parts of the training that they belong to: initialization, training_loop, ...
     data_end_ns: int  # the newest record
     converted_ns: int  # when the store was written
     stored_bytes: int
@@ -265,6 +267,35 @@ class StepTimeline:
     bin_ns: int  # 0 where every step is its own point
     outliers: tuple[Step, ...]  # the longest, at most 20
     outlier_count: int
+
+
+Functions = NewType("Functions", pd.DataFrame)
+FUNCTIONS_COLUMNS = (
+    "profiler",  # cprofile | pyinstrument
+    "code_file",  # hostile text, as function; "~" for what is built in
+    "line",
+    "function",
+    "ncalls",  # Int64: all calls, <NA> where the profiler takes samples
+    "pcalls",  # Int64: those that are no recursion
+    "tottime_ns",  # in the function itself
+    "cumtime_ns",  # with what it called
+)
+"""Functions of Python profiles added up, the one with the most own time first."""
+
+
+@dataclass(frozen=True)
+class FunctionTotals:
+    """Python functions over all profiles that were chosen, and exact totals over all of them."""
+
+    rows: Functions  # at most as many as were asked for
+    functions: int  # how many there are: distinct file, line and name
+    profiles: int  # files they come from
+    profilers: tuple[str, ...]
+    ncalls: int | None  # None where no profile counts calls
+    pcalls: int | None
+    tottime_ns: int
+    start_ns: int | None  # of the first interval; None where no profile's name tells
+    end_ns: int | None
 
 
 @dataclass(frozen=True)

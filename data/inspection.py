@@ -12,12 +12,13 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from data.convert import DEFAULT_LIMITS, Limits, convert
-from data.errors import InsightsError, SourceError
+from data.errors import InsightsError, MissingTable, SourceError
 from data.names import natural_key
 from data.queries import events as event_queries
+from data.queries import functions
 from data.queries import jobs as job_queries
 from data.selection import Selection
-from data.sources import LOOKED_FOR, SourceJob, open_source
+from data.sources import LOOKED_FOR, FileKind, SourceJob, open_source
 from data.store import Store, StoredJob
 
 OUTCOMES = ("ok", "ok_with_warnings", "partial", "error")
@@ -58,12 +59,41 @@ def _job(store: Store, job: SourceJob, limits: Limits) -> dict[str, Any]:
         "duplicate_rows_dropped": manifest.duplicates,
         **_events(store, stored),
         "nodes": _nodes(stored),
+        **_functions(store, job, stored),
         "problems": problems,
         "stats": _stats(stored),
         "step_duration_us": _step_durations(stored),
         "gaps": _gaps(store, job),
         "start_us": manifest.start_ns // 1000 or None,
         "end_us": manifest.end_ns // 1000 or None,
+    }
+
+
+_NO_FUNCTIONS: dict[str, Any] = {
+    "cprofile_files_ok": 0,
+    "functions": 0,
+    "total_calls": None,
+    "primitive_calls": None,
+    "total_tottime_s": None,
+    "top_by_tottime": None,
+}
+
+
+def _functions(store: Store, job: SourceJob, stored: StoredJob) -> dict[str, Any]:
+    """What cProfile recorded, all profiles together; other profilers count no calls and measure by samples."""
+    files = pq.read_table(stored.folder / "files.parquet", columns=["kind", "lost_rows"]).to_pylist()
+    good = sum(file["kind"] == FileKind.PYTHON_STATS and not file["lost_rows"] for file in files)
+    try:
+        found = store.fetch(functions.listed, Selection(job.job_id), profiler="cprofile", limit=1)
+    except MissingTable:
+        return _NO_FUNCTIONS | {"cprofile_files_ok": good}
+    return {
+        "cprofile_files_ok": good,
+        "functions": found.functions,
+        "total_calls": found.ncalls,
+        "primitive_calls": found.pcalls,
+        "total_tottime_s": found.tottime_ns / 1e9,
+        "top_by_tottime": found.rows["function"].iloc[0],
     }
 
 
@@ -80,6 +110,7 @@ def _unreadable(job: SourceJob, error: InsightsError) -> dict[str, Any]:
         "duplicate_rows_dropped": 0,
         **_NO_EVENTS,
         "nodes": [],
+        **_NO_FUNCTIONS,
         "problems": [{"file": job.place, "line": None, "message": message, "severity": "error", "lost_rows": 0}],
         "stats": [],
         "step_duration_us": None,

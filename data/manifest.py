@@ -59,7 +59,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     nodes: tuple[NodeEntry, ...]
     levels: tuple[int, ...]  # rollup factors that are stored for the whole job, ascending (the first is kept by part)
     system_rows: int
-    start_ns: int  # first record, system or framework; 0 where there is none
+    start_ns: int  # first record, system or framework; of the Python profiles where there is none, else 0
     end_ns: int
     system_start_ns: int
     system_end_ns: int
@@ -78,6 +78,9 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     loop_start_ns: int | None  # start of step 0 in training, of the earliest step where that was not recorded
     loop_end_ns: int | None  # end of the last step
     first_step: int | None
+    functions: int  # rows of Python profiles
+    function_nodes: tuple[str, ...]  # in natural order
+    function_phases: tuple[str, ...]  # those of schema.JOB_PHASES that profiles belong to
     files: int
     raw_bytes: int
     duplicates: int
@@ -94,7 +97,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def has_data(self) -> bool:
         """Whether any record or event could be read."""
-        return bool(self.system_rows or self.events)
+        return bool(self.system_rows or self.events or self.functions)
 
 
 def part_file(table: str, part: int) -> str:

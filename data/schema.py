@@ -31,6 +31,9 @@ GAP_INTERVALS = 3
 NOMINAL_INTERVALS_NS = tuple(ms * 10**6 for ms in (100, 200, 500, 1000, 5000, 60_000))
 """The sampling intervals the profiler offers; bins are built on the nearest one."""
 
+JOB_PHASES = ("initialization", "training_loop", "finalization")
+"""Parts of a training that a Python profile may belong to: before the first step, between, after the last."""
+
 HISTOGRAM_BINS = 21
 """Device histogram of a tick: 20 bins of 5 percent, [0, 5) ... [95, 100), and one for 100 and above."""
 
@@ -51,6 +54,7 @@ class Table(StrEnum):
     STEPS = "steps"
     KERNELS = "kernels"
     GPU_BUSY = "gpu_busy"
+    FUNCTIONS = "functions"
     FILES = "files"
     PROBLEMS = "problems"
 
@@ -157,3 +161,33 @@ GPU_BUSY = pa.schema(
     ]
 )
 """Times in which at least one kernel ran on a GPU."""
+
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+
+FUNCTIONS = pa.schema(
+    [
+        ("file", pa.int32()),
+        ("profiler", _TEXT),  # cprofile or pyinstrument
+        ("node", _TEXT),
+        ("worker", _TEXT),
+        ("job_phase", _TEXT),  # one of JOB_PHASES, "" where the profile's folder does not tell
+        ("start_mode", _TEXT),
+        ("start_step", pa.int64()),
+        ("start_phase", _TEXT),
+        ("start_ns", pa.int64()),  # null where unknown, as end_ns
+        ("end_mode", _TEXT),
+        ("end_step", pa.int64()),
+        ("end_phase", _TEXT),
+        ("end_ns", pa.int64()),
+        ("code_file", _TEXT),
+        ("line", pa.int64()),
+        ("function", _TEXT),
+        ("ncalls", pa.int64()),  # null where the profiler takes samples, as pcalls
+        ("pcalls", pa.int64()),
+        ("tottime_ns", pa.int64()),
+        ("cumtime_ns", pa.int64()),
+    ]
+)
+
+INTERVAL_COLUMNS = tuple(FUNCTIONS.names[2:13])
+"""What all functions of one profile share: where and when it was taken."""

@@ -44,7 +44,11 @@ class StoredJob:
 
     def file(self, name: str, missing: str) -> str:
         """The path of a table of the whole job. Raises MissingTable with the reason where the job has none."""
-        rows = {"steps.parquet": self.manifest.steps, "events.parquet": self.manifest.events}
+        rows = {
+            "steps.parquet": self.manifest.steps,
+            "events.parquet": self.manifest.events,
+            "functions.parquet": self.manifest.functions,
+        }
         if not rows.get(name, self.manifest.system_rows):
             raise MissingTable(missing)
         return str(self.folder / name)

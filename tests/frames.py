@@ -10,11 +10,14 @@ import numpy as np
 import pandas as pd
 
 from data.frames import (
+    FUNCTIONS_COLUMNS,
     GAPS_COLUMNS,
     JOB_LIST_COLUMNS,
     NO_DATA,
     PROBLEMS_COLUMNS,
     USAGE_SUMMARY_COLUMNS,
+    Functions,
+    FunctionTotals,
     Gaps,
     Heatmap,
     HeatmapRow,
@@ -62,6 +65,8 @@ def job_header(**changes: Any) -> JobHeader:
         step_numbers=188,
         step_processes=1,
         phases=("Step:ModeKeys.TRAIN",),
+        function_count=40,
+        function_phases=("initialization", "training_loop"),
         data_end_ns=END_NS,
         converted_ns=END_NS + 3600 * S,
         stored_bytes=4_200_000,
@@ -286,3 +291,27 @@ def step_timeline(
         bin_ns=0, outliers=outliers, outlier_count=3,
     )  # fmt: skip
     return replace(frame, **changes)
+
+
+FUNCTION_ROWS = (
+    ("cprofile", "~", 0, "<built-in method time.sleep>", 54, 54, 2 * S, 2 * S),
+    ("cprofile", "/opt/ml/code/very/deep/train.py", 10, "step", 31, 5, S, 5 * S),
+    ("cprofile", "=cmd()", 3, "<script>alert(1)</script>", 1, 1, 0, 0),
+)
+
+
+def function_totals(rows: Sequence[tuple[Any, ...]] = FUNCTION_ROWS, **changes: Any) -> FunctionTotals:
+    """Three functions of two profiles, one of them with recursion, one with a hostile name."""
+    frame = pd.DataFrame(list(rows), columns=list(FUNCTIONS_COLUMNS)).astype({"ncalls": "Int64", "pcalls": "Int64"})
+    totals = FunctionTotals(
+        rows=Functions(frame),
+        functions=len(rows),
+        profiles=2,
+        profilers=tuple(sorted({row[0] for row in rows})),
+        ncalls=86,
+        pcalls=60,
+        tottime_ns=sum(row[6] for row in rows),
+        start_ns=START_NS,
+        end_ns=END_NS,
+    )
+    return replace(totals, **changes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal  # noqa: TID251 - writes only
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -166,3 +167,18 @@ def write(job: Path, files: dict[str, bytes]) -> None:
         target = job / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
+
+
+FunctionStats = dict[tuple[str, int, str], tuple[int, int, float, float, dict[Any, Any]]]
+"""As cProfile has it: (file, line, name) -> primitive calls, calls, own and cumulative seconds, callers."""
+
+
+def profile_path(start: str, start_us: int, end: str, end_us: int, node_id: str = "81-algo-1") -> str:
+    """The path of a Python profile; `start` and `end` as in "train-9-stepstart"."""
+    folder = f"{start}-{start_us}_{end}-{end_us}"
+    return f"profiler-output/framework/pytorch/cprofile/{node_id}/{folder}/python_stats"
+
+
+def profile_file(stats: FunctionStats) -> bytes:
+    """A dump of cProfile."""
+    return marshal.dumps(stats)

@@ -6,22 +6,22 @@ from enum import StrEnum
 from typing import Any, cast
 
 import dash
-from dash import dcc, html
+from dash import Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
-from app.panels import Request, register_content, register_figure
+from app.panels import Request, read_request, register_content, register_figure
 from app.urls import Address
 from components import format as text
-from components import tables
-from components.cards import Kpi, facts, kpi_strip, missing, section_title
+from components import functions_table, tables
+from components.cards import Kpi, absent_card, facts, kpi_strip, missing, section_title
 from components.figures import phases
 from components.figures.axes import View
 from components.markup import attributes
 from components.panels import GRAPH_CONFIG, EmptyView, FigureView, content_panel, figure_panel
 from data.errors import MissingTable
-from data.frames import JobHeader, JobTimes, StepHistogram, UsageSummary
+from data.frames import FunctionTotals, JobHeader, JobTimes, StepHistogram, UsageSummary
 from data.insights.usage import UsageSentence, usage_sentences
-from data.queries import jobs, steps, system
+from data.queries import functions, jobs, steps, system
 from data.selection import Selection, Window
 from data.store import Fetch
 
@@ -35,6 +35,7 @@ class Id(StrEnum):
     PROGRESS = "overview-progress"
     DETAILS = "overview-details"
     USAGE = "overview-usage"
+    FUNCTIONS = "overview-functions"
 
 
 def layout(address: Address, header: JobHeader) -> html.Div:
@@ -66,8 +67,33 @@ def layout(address: Address, header: JobHeader) -> html.Div:
             ),
             section_title("Resource utilization", _usage_note(address, header)),
             content_panel(Id.USAGE, "", min_height=60 + 29 * rows * min(len(header.nodes), 8)),
+            section_title("Python functions", _functions_note(address, header)),
+            _functions_panel(header),
         ],
         className="overview",
+    )
+
+
+def _functions_note(address: Address, header: JobHeader) -> str:
+    if not header.function_count:
+        return ""
+    return "profiles that overlap the window, each whole" if address.selection.window else "whole job"
+
+
+def _functions_panel(header: JobHeader) -> Component:
+    if not header.function_count:
+        return absent_card(
+            "Python functions",
+            "No Python profile was recorded.",
+            "Turn Python profiling on in the profiler's configuration, with cProfile or Pyinstrument, to see where a"
+            " training's own code takes its time.",
+        )
+    return content_panel(
+        Id.FUNCTIONS,
+        "Own time by function",
+        min_height=200,
+        controls=functions_table.functions_controls(Id.FUNCTIONS, header.function_phases),
+        query_keys=("phase",),
     )
 
 
@@ -87,6 +113,26 @@ def register(dash_app: dash.Dash, fetch: Fetch) -> None:
     register_figure(dash_app, Id.PROGRESS, lambda request: draw_progress(fetch, request))
     register_content(dash_app, Id.DETAILS, lambda request: draw_details(fetch, request))
     register_content(dash_app, Id.USAGE, lambda request: draw_usage(fetch, request))
+    register_content(dash_app, Id.FUNCTIONS, lambda request: draw_functions(fetch, request))
+    _register_functions_download(dash_app, fetch)
+
+
+def _register_functions_download(dash_app: dash.Dash, fetch: Fetch) -> None:
+    @dash_app.callback(
+        Output(f"{Id.FUNCTIONS}-download", "data"),
+        Input(f"{Id.FUNCTIONS}-csv", "n_clicks"),
+        State(f"{Id.FUNCTIONS}-request", "data"),
+        prevent_initial_call=True,
+    )
+    def download_functions(clicks: int | None, data: dict[str, Any] | None) -> Any:
+        request = read_request(dash_app, data)
+        if not clicks or request is None:
+            return no_update
+        try:
+            content = functions_table.csv_text(_functions(fetch, request))
+        except MissingTable:
+            return no_update
+        return {"content": content, "filename": "python-functions.csv", "type": "text/csv"}
 
 
 def draw_problems(fetch: Fetch, request: Request) -> Component | EmptyView:
@@ -285,6 +331,17 @@ def draw_usage(fetch: Fetch, request: Request) -> Component | EmptyView:
     if usage.empty:
         return EmptyView("No system metric lies in this window.", "Press 0 to see the whole job.")
     return html.Div([tables.usage_table(usage), _plain_words(usage_sentences(usage))])
+
+
+def draw_functions(fetch: Fetch, request: Request) -> Component | EmptyView:
+    """Every Python function of the profiles, with its calls and times."""
+    return functions_table.functions_table(Id.FUNCTIONS, _functions(fetch, request))
+
+
+def _functions(fetch: Fetch, request: Request) -> FunctionTotals:
+    phase = request.query.get("phase", "")
+    known = phase in {value for value, _ in functions_table.PHASES}
+    return fetch(functions.listed, request.selection, cast(functions.JobPhase, phase if known else ""))
 
 
 def _plain_words(sentences: tuple[UsageSentence, ...]) -> html.Div:

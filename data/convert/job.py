@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from data.convert import derive
 from data.convert.event_tables import derive_event_tables, doubts
 from data.convert.events import convert_events
+from data.convert.functions import convert_functions
 from data.convert.parts import DEVICE_HISTOGRAMS, SeriesMap
 from data.convert.progress import Progress, Report
 from data.convert.record import Whole, finish
@@ -36,7 +37,7 @@ from data.convert.versions import check_space, new_version, publish, take_over, 
 from data.errors import SourceError
 from data.manifest import MANIFEST, Manifest, NodeEntry, part_file
 from data.problem import Problem
-from data.readers import READERS, reader_of
+from data.readers import READERS
 from data.readers.sagemaker_system import Catalog, SystemRows
 from data.series import Metric, Series, sorted_series
 from data.sources import FileKind, SourceJob
@@ -45,6 +46,8 @@ READ_AHEAD_BYTES = 1 << 30
 
 Batch = tuple[SystemRows, tuple[Problem, ...], dict[int, int]]
 """Rows with file ids, what could not be used, and the number of rows of each file."""
+
+_WITHOUT_DATA = (FileKind.TRAINING_JOB, FileKind.SYSTEM_END, FileKind.FRAMEWORK_END, FileKind.TENSORFLOW_METADATA)
 
 
 def convert_job(
@@ -67,9 +70,10 @@ def convert_job(
         previous, previous_folder = previous_version(folder)
         stored = stored_files(previous_folder) if previous_folder else {}
         files = [file for file in listing.files if file.kind is not FileKind.OTHER]
-        if not any(file.kind is FileKind.SYSTEM or reader_of(file) for file in files):
+        if all(file.kind in _WITHOUT_DATA for file in files):
             raise SourceError(
-                f"{job.name} has no profiler data: no system metrics and no framework events under profiler-output.",
+                f"{job.name} has no profiler data: no system metrics, framework events or Python profiles lie under"
+                " profiler-output.",
                 "The profiler may have been switched off for this job, or its output was not copied along.",
             )
         if previous and same(files, stored):
@@ -99,6 +103,8 @@ def _convert(run: Conversion) -> Manifest:
     system = _system(run)
     run.step("steps")
     event_parts = convert_events(run, READERS)
+    run.step("functions")
+    functions = convert_functions(run)
     run.step("summaries")
     whole = _derive(run, system)
     entries = system.entries.values()
@@ -109,7 +115,7 @@ def _convert(run: Conversion) -> Manifest:
     for file_id, doubt in doubts(run.db, run.folder, event_parts, events.longest_ns):
         name = paths[file_id].rpartition("/")[2]
         run.problems.append(Problem(paths[file_id], None, f"{name}: {doubt}", "warning", derived=True))
-    return finish(run, system, whole, event_parts, events)
+    return finish(run, system, whole, event_parts, events, functions)
 
 
 def _system(run: Conversion) -> SystemParts:

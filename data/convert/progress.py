@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Work done of work known; `stage` is a word for people: listing, metrics, steps, summaries."""
+    """Work done of work known; `stage` is a word for people: listing, metrics, steps, functions, summaries."""
 
     stage: str
     files_done: int

@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 
 from data import facts, schema
 from data.convert.event_tables import EventTotals
+from data.convert.functions import FunctionTotals
 from data.convert.run import Conversion, FileState
 from data.convert.system import SystemParts
 from data.convert.tables import write_table
 from data.errors import SourceError
-from data.manifest import EventPart, Manifest, NodeEntry
+from data.manifest import EventPart, Manifest, NodeEntry, PartEntry
 from data.problem import Problem
 from data.readers.events import FileEvents
 from data.sources import FileKind, SourceFile
@@ -40,20 +41,16 @@ def finish(
     whole: Whole,
     event_parts: tuple[EventPart, ...],
     events: EventTotals,
+    functions: FunctionTotals,
 ) -> Manifest:
     """Writes the last tables; the manifest that makes the version complete once it is written, too."""
     training_job = _training_job(run)
-    read = (_state(run, file_id, file) for file_id, file in run.to_read)
-    states = [*run.unchanged.values(), *read]
-    states.sort(key=lambda state: state.file.path)
+    states = _states(run)
     _keep_old_problems(run)
-    run.problems.sort(key=lambda one: (one.file, one.line or 0, one.message))
     _write_files(run, states)
     kinds = {state.file.kind for state in states}
     entries = tuple(system.entries[part] for part in sorted(system.entries))
-    system_start = min((entry.start_ns for entry in entries), default=0)
-    system_end = max((entry.end_ns for entry in entries), default=0)
-    rows = sum(entry.rows for entry in entries)
+    system_start, system_end = _span(entries)
     starts = [time_ns for time_ns in (system_start, events.start_ns) if time_ns]
     problems = [one for one in run.problems if one.severity != "note"]
     return Manifest(
@@ -71,9 +68,9 @@ def finish(
         gpu_p95=whole.gpu_p95,
         cpu_p95=whole.cpu_p95,
         gpu_trend=whole.gpu_trend,
-        system_rows=rows,
-        start_ns=min(starts, default=0),
-        end_ns=max(system_end, events.end_ns),
+        system_rows=sum(entry.rows for entry in entries),
+        start_ns=min(starts, default=functions.start_ns),
+        end_ns=max(system_end, events.end_ns) or functions.end_ns,
         system_start_ns=system_start,
         system_end_ns=system_end,
         event_parts=event_parts,
@@ -91,6 +88,9 @@ def finish(
         loop_start_ns=events.loop[0] if events.loop else None,
         loop_end_ns=events.loop[1] if events.loop else None,
         first_step=events.loop[2] if events.loop else None,
+        functions=functions.rows,
+        function_nodes=functions.nodes,
+        function_phases=functions.phases,
         files=len(states),
         raw_bytes=sum(state.file.size for state in states),
         duplicates=sum(entry.duplicates for entry in entries),
@@ -108,6 +108,18 @@ def _state(run: Conversion, file_id: int, file: SourceFile) -> FileState:
     events = run.events_of.get(file_id, FileEvents())
     rows = run.rows_of.get(file_id, events.events)
     return FileState(file_id, file, rows, run.copy_of.get(file_id, ""), events.invalid, events.waiting)
+
+
+def _span(entries: Sequence[PartEntry]) -> tuple[int, int]:
+    """First and last record of the parts; 0 where there is none."""
+    first = min((entry.start_ns for entry in entries), default=0)
+    return first, max((entry.end_ns for entry in entries), default=0)
+
+
+def _states(run: Conversion) -> list[FileState]:
+    """All files of the job by their paths, with what was read of them now or before."""
+    read = (_state(run, file_id, file) for file_id, file in run.to_read)
+    return sorted([*run.unchanged.values(), *read], key=lambda state: state.file.path)
 
 
 def _training_job(run: Conversion) -> str | None:
@@ -144,6 +156,7 @@ def _keep_old_problems(run: Conversion) -> None:
 
 
 def _write_files(run: Conversion, states: Sequence[FileState]) -> None:
+    run.problems.sort(key=lambda one: (one.file, one.line or 0, one.message))
     lost: dict[str, int] = {}
     for one in run.problems:
         lost[one.file] = lost.get(one.file, 0) + one.lost_rows

@@ -92,6 +92,8 @@ def header(db: Database, selection: Selection) -> JobHeader:
         step_numbers=manifest.step_numbers,
         step_processes=manifest.step_processes,
         phases=manifest.step_phases,
+        function_count=manifest.functions,
+        function_phases=manifest.function_phases,
         data_end_ns=manifest.end_ns,
         converted_ns=manifest.converted_ns,
         stored_bytes=manifest.stored_bytes,
@@ -187,9 +189,9 @@ def _spot_gaps(db: Database, stored: StoredJob) -> tuple[tuple[int, int], ...]:
 
 
 def _node_names(manifest: Manifest) -> tuple[str, ...]:
-    """The nodes of the system metrics; of the steps where there are none."""
+    """The nodes of the system metrics; of the steps where there are none, and then of the Python profiles."""
     measured = tuple(node.name for node in manifest.nodes)
-    return measured or tuple(dict.fromkeys(node for _, node in manifest.step_groups))
+    return measured or tuple(dict.fromkeys(node for _, node in manifest.step_groups)) or manifest.function_nodes
 
 
 def _described(manifest: Manifest) -> TrainingJob | None:

@@ -43,6 +43,18 @@ class Interval:
     end_ns: int | None = None
 
     @property
+    def job_phase(self) -> str:
+        """The part of the training: one of `schema.JOB_PHASES`, "" where the name does not tell.
+
+        Older names have no mode; there, step -1 is what comes before the first step.
+        """
+        if not self.known:
+            return ""
+        if self.start_mode == "prestepzero" or (not self.start_mode and self.start_step == NO_STEP):
+            return "initialization"
+        return "finalization" if self.end_mode == "posthookclose" else "training_loop"
+
+    @property
     def known(self) -> bool:
         """Whether the name could be understood."""
         return self.start_ns is not None and self.end_ns is not None

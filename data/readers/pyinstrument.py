@@ -11,6 +11,7 @@ import msgspec
 from data.readers.functions import FunctionRow
 from data.readers.marshal_values import MAX_TEXT
 
+MAX_FUNCTIONS: Final = 100_000
 MAX_SECONDS: Final = 1e8
 SELF: Final = "[self]"
 """The frame that stands for a function's own time."""
@@ -61,6 +62,8 @@ def read_tree(content: bytes) -> tuple[FunctionRow, ...]:
         active[key] += 1
         waiting.append((frame, True))
         waiting += [(child, False) for child in reversed(children)]
+    if len(own) > MAX_FUNCTIONS:
+        raise TreeError(f"holds more than {MAX_FUNCTIONS:,} functions")
     return tuple(FunctionRow(*key, None, None, own[key], cumulative[key]) for key in own)
 
 

@@ -17,6 +17,7 @@ from data.readers.python_intervals import interval_of
 from data.sources import FileKind, SourceFile
 
 MAX_BYTES: Final = 32 << 20
+MAX_FUNCTIONS: Final = 100_000
 MAX_CALLS: Final = 1 << 53
 MAX_SECONDS: Final = 1e8
 """Three years: larger numbers are damage, and sums stay far from the limit of 64 bits."""
@@ -53,6 +54,8 @@ def read_dump(content: bytes) -> tuple[FunctionRow, ...]:
     for key, value in read_entries(content):
         row = _row(key, value)
         found[row.code_file, row.line, row.function] = row
+    if len(found) > MAX_FUNCTIONS:
+        raise MarshalError(f"holds more than {MAX_FUNCTIONS:,} functions")
     return tuple(found.values())
 
 

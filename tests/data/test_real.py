@@ -60,3 +60,16 @@ def test_the_steps_add_up(facts: dict[str, Any], tmp_path: Path) -> None:
     count = sum(fact["smdebug_steps"].values())
     assert job["step_duration_us"]["count"] == count
     assert job["step_duration_us"]["mean"] * count == pytest.approx(sum(fact["smdebug_step_dur_sum_us"].values()))
+
+
+def test_python_profiles_add_up(facts: dict[str, Any], tmp_path: Path) -> None:
+    (job,) = inspect(str(REAL / RESOURCES / "tfprofiler_timeline_traces"), tmp_path)["jobs"]
+    profiles = [fact for fact in facts.values() if fact["kind"] == "cProfile"]
+    assert job["cprofile_files_ok"] == len(profiles) == 3
+    assert job["total_calls"] == sum(fact["total_calls"] for fact in profiles)
+    assert job["primitive_calls"] == sum(fact["primitive_calls"] for fact in profiles)
+    assert job["total_tottime_s"] == pytest.approx(sum(fact["total_tt_s"] for fact in profiles), abs=1e-9)
+    largest = max(profiles, key=lambda fact: fact["largest_tottime"]["tottime_s"])["largest_tottime"]
+    assert job["top_by_tottime"] == largest["func"][2]
+    assert job["functions"] >= max(fact["functions"] for fact in profiles)
+    assert job["outcome"] == "ok"

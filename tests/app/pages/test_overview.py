@@ -23,6 +23,7 @@ def fetch(**changes):
         "system_usage_summary": frames.usage_summary(),
         "system_over_time": frames.over_time("gpu_memory", [("algo-3", "gpu2")]),
         "steps_histogram": frames.step_histogram(),
+        "functions_listed": frames.function_totals(),
         **changes,
     }
     return FakeFetch(**answers)
@@ -221,3 +222,28 @@ def test_text_from_files_is_plain_children(hostile):
     assert not [part for part in components(root) if type(part).__name__ in ("Markdown", "DangerouslySetInnerHTML")]
     assert "\u202e" not in words(root)
     assert "\x00" not in words(root)
+
+
+def test_functions_of_the_phase_in_the_address_and_of_all_where_it_is_unknown():
+    for query, phase in (({}, ""), ({"phase": "finalization"}, "finalization"), ({"phase": "x' or 1=1"}, "")):
+        asked = fetch()
+        drawn = overview.draw_functions(asked, request(query=query))
+        assert [args[1:] for name, args in asked.asked if name == "functions_listed"] == [(phase,)]
+        assert "3 functions in 2 profiles by cProfile" in words(drawn)
+
+
+def test_without_python_profiles_the_page_says_how_to_get_them():
+    page = overview.layout(address(), frames.job_header(function_count=0, function_phases=()))
+    assert f"{overview.Id.FUNCTIONS}-request" not in ids(page)
+    assert "No Python profile was recorded." in words(page)
+    assert "Pyinstrument" in words(page)
+
+
+def test_parts_of_the_training_are_offered_where_there_are_several():
+    def offered(*phases):
+        page = overview.layout(address(), frames.job_header(function_phases=phases))
+        buttons = [one for one in components(page) if getattr(one, "data-query-key", None) == "phase"]
+        return [getattr(one, "data-query-value") for one in buttons]
+
+    assert offered("training_loop") == []
+    assert offered("training_loop", "finalization") == ["", "training_loop", "finalization"]

@@ -75,6 +75,7 @@ def everything(found: Stored) -> dict[str, Any]:
         "gaps": found.table("gaps"),
         "events": events,
         "steps": found.step_rows(),
+        "functions": [{k: v for k, v in row.items() if k != "file"} for row in found.table("functions")],
         "files": files,
         "problems": found.table("problems"),
     }

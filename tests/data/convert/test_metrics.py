@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from data import schema
-from data.series import PERCENT_METRICS, Series
 from tests import oracle, trees
 from tests.stored import Stored, convert, write_job
 
@@ -33,7 +31,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stored, list[oracle
 def assert_bins(found: Stored, rows: list[oracle.Row], interval_us: dict[str, int]) -> None:
     """Every level of the store against sums of plain numbers."""
     for factor in found.manifest.levels:
-        expected = oracle.bins(rows, lambda node, factor=factor: interval_us[node] * factor)
+        expected = oracle.bins(rows, {node: one * factor for node, one in interval_us.items()}.__getitem__)
         stored = found.bins(factor)
         assert stored.keys() == expected.keys(), factor
         for key, (low, high, total, count) in expected.items():
@@ -80,10 +78,34 @@ def test_bins_of_every_level(three: tuple[Stored, list[oracle.Row]]) -> None:
     assert_bins(found, rows, dict.fromkeys(NODES, 1_000_000))
 
 
-def test_levels_reach_until_the_job_fits_a_view(three: tuple[Stored, list[oracle.Row]]) -> None:
-    levels = three[0].manifest.levels
-    assert levels[:3] == schema.ROLLUP_FACTORS
-    assert all(b == 4 * a for a, b in pairwise(levels))
+@pytest.mark.parametrize(
+    ("most", "levels"),
+    [
+        (1500, (8, 32, 128)),
+        (4, (8, 32, 128)),
+        (3, (8, 32, 128, 512)),
+        (2, (8, 32, 128, 512)),
+        (1, (8, 32, 128, 512, 2048)),
+    ],
+)
+def test_levels_reach_until_the_job_fits_a_view(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, levels: tuple[int, ...]
+) -> None:
+    """400 s of samples a second touch 4 bins of 128 s, since the first one began 64 s before, 2 of 512 s, 1 of 2048."""
+    monkeypatch.setattr(schema, "MAX_BINS", most)
+    rows = write_job(tmp_path / "job", trees.machine(ticks=400, interval_us=1_000_000, cores=1, gpus=0))
+    found = convert(tmp_path / "job", tmp_path / "store")
+    assert found.manifest.levels == levels
+    assert_bins(found, rows, {"algo-1": 1_000_000})
+
+
+PERCENT_CODES = {
+    "CPUUtilization": 0,
+    "I/OWaitPercentage": 1,
+    "GPUUtilization": 2,
+    "GPUMemoryUtilization": 3,
+    "MemoryUsedPercent": 4,
+}
 
 
 def test_counts_of_exact_values(three: tuple[Stored, list[oracle.Row]]) -> None:
@@ -91,11 +113,12 @@ def test_counts_of_exact_values(three: tuple[Stored, list[oracle.Row]]) -> None:
     expected: Counter[tuple[str, int, float]] = Counter()
     by_chunk: Counter[tuple[str, int, int, float]] = Counter()
     for row in rows:
-        code = Series(*row.series).code
-        if code in PERCENT_METRICS:
-            expected[row.node, int(code), row.value] += 1
-            by_chunk[row.node, int(code), row.time_us * 1000 // schema.CHUNK_NS, row.value] += 1
+        code = PERCENT_CODES.get(row.dimension or row.name)
+        if code is not None:
+            expected[row.node, code, row.value] += 1
+            by_chunk[row.node, code, row.time_us // 300_000_000, row.value] += 1
     assert found.value_counts() == expected
+    assert {code for _, code, _ in expected} == {0, 1, 2, 3, 4}
     assert any(value < 0 for _, _, value in expected)
     assert any(value > 100 for _, _, value in expected)
     assert any(round(value, 2) != value for _, _, value in expected)

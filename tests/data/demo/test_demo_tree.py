@@ -1,6 +1,7 @@
 """Trees of any size: counts, clocks and determinism."""
 
 import hashlib
+import pstats  # noqa: TID251 - another reader than ours, of files that the demo wrote
 from collections import Counter
 from pathlib import Path
 
@@ -69,3 +70,19 @@ def test_late_gpus_missing_ticks_and_a_cut_line(tmp_path: Path) -> None:
     assert {n: len(t) for n, t in recount.by_tick(rows, recount.CPU).items()} == {"algo-1": 119, "algo-2": 120}
     assert {n: len(t) for n, t in recount.by_tick(rows, recount.GPU).items()} == {"algo-1": 116, "algo-2": 120}
     assert not list(tmp_path.rglob("training_job_end.ts"))
+
+
+def test_profiles_of_functions_add_up_to_their_intervals(tmp_path: Path) -> None:
+    write_tree(tmp_path, TreeSpec(nodes=2, seconds=60, processes=2))
+    files = sorted(tmp_path.rglob("cprofile/*/*/python_stats"))
+    assert Counter(path.parts[-3] for path in files) == dict.fromkeys(
+        (f"{pid}-algo-{node}" for pid in (151, 158) for node in (1, 2)), 5
+    )
+    for path in files:
+        start, end = (float(edge.rpartition("-")[2]) for edge in path.parts[-2].split("_"))
+        stats = pstats.Stats(str(path))
+        seconds = (end - start) / 1e6
+        assert stats.total_tt == pytest.approx(0.97 * seconds, abs=1e-4)  # type: ignore[attr-defined]
+        for _, calls, own, cumulative, callers in stats.stats.values():  # type: ignore[attr-defined]
+            assert 0 <= own <= cumulative <= seconds
+            assert callers == {} or sum(one[1] for one in callers.values()) == calls

@@ -194,6 +194,29 @@ def test_the_timeline_of_many_steps_keeps_the_longest(
         assert mean == pytest.approx(math.fsum(step.duration_us for step in mine) * 1000 / len(mine))
 
 
+@pytest.mark.parametrize(
+    ("nodes", "width_px", "most", "bin_ns"),
+    [
+        ((), 10, 400, 2_000_000_000),  # never less than 60 bins
+        ((), 80, 400, 1_500_000_000),  # a bin a pixel
+        ((), 900, 400, 1_200_000_000),  # 400 points for four groups
+        ((), 900, 479, 1_008_403_361),
+        ((), 900, 480, 0),  # as many as there are steps
+        (("algo-2",), 900, 200, 1_200_000_000),  # for two groups
+        (("algo-2",), 900, 100, 2_000_000_000),
+        (("algo-2",), 900, 240, 0),
+    ],
+)
+def test_the_bins_of_the_timeline_are_as_wide_as_width_and_points_allow(
+    training: Steps, monkeypatch: pytest.MonkeyPatch, nodes: tuple[str, ...], width_px: int, most: int, bin_ns: int
+) -> None:
+    """120 s, of which the steps fill the most."""
+    monkeypatch.setattr(steps, "MAX_POINTS", most)
+    found = training.store.fetch(steps.timeline, training.select((0, 120 * SECOND), *nodes), width_px)
+    assert found.steps == (240 if nodes else 480)
+    assert found.bin_ns == bin_ns
+
+
 def test_constant_steps(tmp_path: Path) -> None:
     job = Steps(tmp_path, [trees.StepRecord(at, trees.START_US + at * SECOND, 250_000) for at in range(30)])
     for scale in ("linear", "log"):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from data import schema
 from data.errors import MissingTable
 from data.frames import NO_DATA, USAGE_SUMMARY_COLUMNS, HeatmapRow
 from data.queries import distribution, heatmap, system
@@ -34,6 +35,22 @@ WINDOWS: dict[str, tuple[int, int] | None] = {
     "before the job": (-100 * SECOND, -70 * SECOND),
     "after the job": (500 * SECOND, 900 * SECOND),
 }
+COLUMNS = {
+    "the whole job": (16, 21),
+    "all of it and more": (16, 29),
+    "two minutes": (4, 31),
+    "two minutes that begin anywhere": (4, 31),
+    "half a minute": (1, 30),
+    "half a minute that begins anywhere": (0.5, 58),
+    "across the edge of a chunk": (0.5, 32),
+    "across a gap": (0.5, 50),
+    "one second": (0.5, 3),
+    "a millisecond": (0.5, 1),
+    "before the job": (1, 30),
+    "after the job": (16, 26),
+}
+"""Seconds a column, and columns, where 60 bins are the most; columns begin at multiples of their width."""
+
 NARROW = {name: window for name, window in WINDOWS.items() if window is not None}
 DEVICES = {"cpu": oracle.CPU, "gpu": oracle.GPU, "gpu_memory": oracle.GPU_MEMORY, "io_wait": oracle.IO_WAIT}
 INTERVAL_NS = 500 * 10**6
@@ -86,8 +103,9 @@ def test_heatmap(fleet: Fleet, window: str, width_px: int) -> None:
         )
         for device in devices
     )
-    assert found.maximum.shape == found.mean.shape == (len(found.rows), found.maximum.shape[1])
-    assert found.maximum.shape[1] <= width_px + 1
+    seconds, columns = COLUMNS[window]
+    assert found.bin_ns == seconds * 10**9
+    assert found.maximum.shape == found.mean.shape == (9, columns)
     samples = [
         (HeatmapRow(row.node, row.name), row.time_us, row.value)
         for row in fleet.rows
@@ -105,6 +123,34 @@ def test_heatmap(fleet: Fleet, window: str, width_px: int) -> None:
             assert found.maximum[number, column] == percent(max(values))
             assert abs(int(found.mean[number, column]) - percent(math.fsum(values) / len(values))) <= 1
     assert found.clamped == clamped
+
+
+@pytest.mark.parametrize(
+    ("window", "width_px", "seconds", "columns"),
+    [
+        ("two minutes", 10, 2.5, 48),  # 241 bins, never into less than 60 columns
+        ("two minutes", 60, 2.5, 48),
+        ("two minutes", 100, 1.5, 81),
+        ("two minutes", 240, 1, 120),
+        ("two minutes", 241, 0.5, 240),
+        ("two minutes", 900, 0.5, 240),
+        ("the whole job", 60, 8, 41),  # 81 bins of the first level
+        ("the whole job", 80, 8, 41),
+        ("the whole job", 81, 4, 81),
+        ("the whole job", 900, 4, 81),
+    ],
+)
+def test_columns_are_as_wide_as_the_picture_allows(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, window: str, width_px: int, seconds: float, columns: int
+) -> None:
+    """With 400 bins at the most, so that it is the picture that is too narrow."""
+    monkeypatch.setattr(schema, "MAX_BINS", 400)
+    selection = fleet.select(WINDOWS[window])
+    heat = fleet.store.fetch(heatmap.device_heatmap, selection, "utilization", width_px)
+    assert (heat.bin_ns, heat.maximum.shape[1]) == (seconds * 10**9, columns)
+    for by in ("all", "device"):
+        lines = fleet.store.fetch(system.over_time, selection, "cpu", by, width_px)
+        assert (lines.bin_ns, lines.mean.shape[1]) == (seconds * 10**9, columns)
 
 
 def percent(value: float) -> int:
