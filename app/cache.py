@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 MAX_ENTRIES = 1000
 KEEP_S = 7 * 24 * 3600
-LIVE = frozenset({"data.queries.jobs.header"})
+LIVE = frozenset({"data.queries.jobs.header", "data.queries.jobs.any_header"})
 """Queries of a job that depend on more than its version (its status ages): always asked again."""
 
 

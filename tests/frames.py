@@ -164,7 +164,7 @@ def job_list(rows: Sequence[dict[str, Any]] | None = None) -> JobList:
         "job_id": "run-a-1a2b3c4d", "name": "run-a", "status": "Completed", "status_detail": "", "source": "var/demo",
         "state": "stored", "state_detail": "", "start_ns": START_NS, "duration_ns": 503 * S, "billed_s": 1509.0,
         "instances": "3 × ml.p3.8xlarge", "nodes": 3, "gpus": 12, "gpu_p95": 13.5, "cpu_p95": 24.4,
-        "gpu_trend": (0.0, 5.0, float("nan"), 6.0), "problems": 0, "stored_bytes": 4_200_000,
+        "gpu_trend": (0.0, 5.0, float("nan"), 6.0), "problems": 0, "lost_rows": 0, "stored_bytes": 4_200_000,
     }  # fmt: skip
     return JobList(pd.DataFrame([{**base, **row} for row in rows or [{}]], columns=list(JOB_LIST_COLUMNS)))
 

@@ -28,7 +28,7 @@ from data.queries.bins import selected_nodes
 from data.selection import Selection
 from data.store import Database, StoredJob
 
-_WHOLE = {"start_ns", "duration_ns", "nodes", "gpus", "problems", "stored_bytes"}
+_WHOLE = {"start_ns", "duration_ns", "nodes", "gpus", "problems", "lost_rows", "stored_bytes"}
 _REAL = {"billed_s", "gpu_p95", "cpu_p95"}
 _SEARCHED = ("name", "status", "instances", "source")
 
@@ -42,6 +42,8 @@ def job_list(db: Database, search: str, sort: tuple[tuple[str, str], ...], start
     for column, direction in reversed(sort):
         if column in JOB_LIST_COLUMNS and column != "gpu_trend":
             _sort(rows, column, direction == "desc")
+        if column == "problems":  # what was lost weighs more than what is only odd
+            _sort(rows, "lost_rows", direction == "desc")
     # Types column by column: numbers beside unknown ones would pass through floats and lose their last digits.
     kinds = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_REAL, "Float64")
     chosen = rows[start:stop]
@@ -67,10 +69,15 @@ def totals(db: Database) -> JobTotals:
 
 def header(db: Database, selection: Selection) -> JobHeader:
     """What every page of a job shows above its tabs. Raises SourceError where nothing of the job could be read."""
-    stored = db.job(selection.job)
-    manifest, described = stored.manifest, _described(stored.manifest)
-    if not manifest.has_data:
+    if not db.job(selection.job).manifest.has_data:
         raise SourceError(f"{NOTHING_READ} {_first_problem(db, selection)}".strip(), "Look at the files in its folder.")
+    return any_header(db, selection)
+
+
+def any_header(db: Database, selection: Selection) -> JobHeader:
+    """The same, also for a job of which nothing could be read: its times are then 0 and it has no nodes."""
+    manifest = db.job(selection.job).manifest
+    described = _described(manifest)
     status, detail = _status(manifest, described)
     intervals = sorted(node.interval_ns for node in manifest.nodes if node.interval_ns)
     return JobHeader(
@@ -240,7 +247,11 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
     except InsightsError as error:
         return row | {"state": "unreadable", "state_detail": error.message, "name": row["name"] or job_id}
     if not manifest.has_data:
-        row |= {"problems": manifest.problems, "stored_bytes": manifest.stored_bytes}
+        row |= {
+            "problems": manifest.problems,
+            "lost_rows": manifest.lost_rows,
+            "stored_bytes": manifest.stored_bytes,
+        }
         return row | {"state": "unreadable", "state_detail": NOTHING_READ}
     described = _described(manifest)
     status, detail = _status(manifest, described)
@@ -261,6 +272,7 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
         "cpu_p95": manifest.cpu_p95,
         "gpu_trend": tuple(float("nan") if value is None else value for value in manifest.gpu_trend),
         "problems": manifest.problems,
+        "lost_rows": manifest.lost_rows,
         "stored_bytes": manifest.stored_bytes,
     }
 

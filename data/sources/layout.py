@@ -37,6 +37,12 @@ def classify(path: str, inside: str, size: int, mtime_ns: int) -> SourceFile:
     return SourceFile(path=path, size=size, mtime_ns=mtime_ns, kind=kind, node=node, stamp_ns=stamp_ns)
 
 
+def node_of(path: str) -> str:
+    """The node that a file's name gives, as `SourceFile.node`; "" where it gives none."""
+    inside = path.partition(f"{PROFILER_OUTPUT}/")[2] or path
+    return _classify(path, inside)[1]
+
+
 def _classify(path: str, inside: str) -> tuple[FileKind, str, int]:
     if path == TRAINING_JOB_FILE:
         return FileKind.TRAINING_JOB, "", 0
