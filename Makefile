@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check fix bench lock clean
+.PHONY: help demo serve test check fix fuzz bench lock clean
 
 APP := .venv/bin/python -m app
 
@@ -34,6 +34,10 @@ fix: ## Format, and mend what ruff can mend
 	@scripts/setup.sh dev
 	@.venv/bin/ruff check --fix .
 	@.venv/bin/ruff format .
+
+fuzz: ## Damage files of every format and read them: make fuzz ARGS="--count 20000 --seed 1"
+	@scripts/setup.sh dev
+	@.venv/bin/python -m tests.fuzz $(ARGS)
 
 bench: ## Measure conversion and queries, printed as ratios
 	@scripts/setup.sh dev

@@ -144,7 +144,7 @@ def _fast(
         return SystemRows.empty(), []
     try:
         rows = _query(db, filled, catalog)
-    except duckdb.Error:
+    except (duckdb.Error, UnicodeDecodeError):  # DuckDB quotes the text it refuses, and may cut a character in two
         if len(filled) == 1:
             return SystemRows.empty(), [filled[0][0]]
         half = len(filled) // 2

@@ -122,7 +122,7 @@ def _query(db: duckdb.DuckDBPyConnection, text: bytes, target: Path, long_fracti
         found = db.sql(query, params={"path": literal_pattern(str(target))}).to_arrow_table()
     except duckdb.InterruptException:
         raise
-    except duckdb.Error:
+    except (duckdb.Error, UnicodeDecodeError):  # DuckDB quotes the text it refuses, and may cut a character in two
         return None
     finally:
         target.unlink(missing_ok=True)
