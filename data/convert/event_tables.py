@@ -13,9 +13,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from data import schema
+from data.convert.operators import derive_operators
 from data.convert.tables import TableParts, write_table
 from data.manifest import EventPart, part_file
 from data.names import natural_key
+from data.operators import COMMUNICATION_KERNEL
 from data.readers.paths import literal_pattern
 
 STEP_PREFIX = "Step:"
@@ -62,15 +64,15 @@ where (starts_with(phase, '{STEP_PREFIX}') or starts_with(name, '{STEP_PREFIX}')
   and wall = $wall and duration_ns <= $longest_ns
 order by start_ns, duration_ns, step, worker
 """  # noqa: S608 (our own words)
-_KERNELS = """
+_KERNELS = f"""
 select node, worker, device, stream, name, start_ns, duration_ns, bytes,
        case lower(category) when 'kernel' then 'kernel' when 'gpu_memset' then 'memset' when 'memset' then 'memset'
             else 'memcpy' end as kind,
-       regexp_matches(name, '^(void )?(nccl|rccl|msccl|nvshmem)', 'i') as communication
+       {COMMUNICATION_KERNEL} as communication
 from read_parquet($files)
 where lower(category) in ('kernel', 'gpu_memcpy', 'gpu_memset', 'memcpy', 'memset')
   and wall = $wall and duration_ns <= $longest_ns
-"""
+"""  # noqa: S608 (our own words)
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class EventTotals:
     wall_clock: bool = True  # False: no file says when it starts; times count from the start of the trace
     processes: tuple[tuple[str, str], ...] = ()  # node and worker
     kernels: int = 0
+    operator_roles: tuple[str, ...] = ()
     steps: int = 0
     step_numbers: int = 0
     step_processes: int = 0
@@ -94,9 +97,16 @@ class EventTotals:
 
 
 def derive_event_tables(
-    db: duckdb.DuckDBPyConnection, folder: Path, parts: Sequence[EventPart], system: tuple[int, int]
+    db: duckdb.DuckDBPyConnection,
+    folder: Path,
+    parts: Sequence[EventPart],
+    system: tuple[int, int],
+    communication: Sequence[int] = (),
 ) -> EventTotals:
-    """Writes steps, kernels and busy times. `system` is the time of the first and last system record, or zeros."""
+    """Writes steps, kernels, busy times and operators.
+
+    `system` is the time of the first and last system record, or zeros; `communication` are files of nothing else.
+    """
     if not parts:
         return EventTotals()
     files = part_paths(folder, parts)
@@ -119,6 +129,7 @@ def derive_event_tables(
         wall_clock=wall,
         processes=tuple(sorted(((node, worker) for node, worker, _ in processes), key=_process_order)),
         kernels=kernels,
+        operator_roles=derive_operators(db, folder, files, longest_ns, communication),
         start_ns=ends["start_ns"],
         end_ns=ends["end_ns"],
     )

@@ -80,6 +80,7 @@ def finish(
         wall_clock=events.wall_clock,
         event_processes=events.processes,
         kernels=events.kernels,
+        operator_roles=events.operator_roles,
         steps=events.steps,
         step_numbers=events.step_numbers,
         step_processes=events.step_processes,

@@ -98,6 +98,7 @@ def any_header(db: Database, selection: Selection) -> JobHeader:
         step_count=manifest.steps,
         step_numbers=manifest.step_numbers,
         step_processes=manifest.step_processes,
+        operator_roles=manifest.operator_roles,
         phases=manifest.step_phases,
         function_count=manifest.functions,
         function_phases=manifest.function_phases,
