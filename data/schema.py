@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised with every change of a table or of the manifest; a store of another version is converted again."""
 
 CHUNK_NS = 300 * 10**9
@@ -56,6 +56,8 @@ class Table(StrEnum):
     GPU_BUSY = "gpu_busy"
     FUNCTIONS = "functions"
     OPERATORS = "operators"
+    LANES = "lanes"
+    LANE_BINS = "lane_bins"
     FILES = "files"
     PROBLEMS = "problems"
 
@@ -208,5 +210,27 @@ OPERATORS = pa.schema(
         ("self_ns", pa.int64()),  # null where nothing says what lies inside what: no thread, or no CPU operator
         ("longest_ns", pa.int64()),
         ("shortest_ns", pa.int64()),
+    ]
+)
+
+LANES = pa.schema(
+    [
+        ("lane", pa.int32()),
+        ("node", pa.string()),
+        ("phase", pa.string()),
+        ("events", pa.int64()),
+        ("duration_ns", pa.int64()),  # of all events together
+        ("start_ns", pa.int64()),
+        ("end_ns", pa.int64()),
+        ("covered_ns", pa.int64()),  # time in which at least one of them runs
+    ]
+)
+
+LANE_BINS = pa.schema(
+    [
+        ("lane", pa.int32()),
+        ("bin_ns", pa.int64()),
+        ("covered_ns", pa.int64()),
+        ("begun", pa.int32()),  # events that start in the bin
     ]
 )

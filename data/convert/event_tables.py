@@ -1,4 +1,4 @@
-"""What is derived once from a job's events: the clock they share, steps, kernels, and when each GPU was busy."""
+"""What is derived once from a job's events: the clock they share, steps, kernels, when each GPU was busy, and lanes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from data import schema
+from data.convert.lanes import write_lanes
 from data.convert.operators import derive_operators
 from data.convert.tables import TableParts, write_table
 from data.manifest import EventPart, part_file
@@ -86,6 +87,8 @@ class EventTotals:
     processes: tuple[tuple[str, str], ...] = ()  # node and worker
     kernels: int = 0
     operator_roles: tuple[str, ...] = ()
+    lanes: int = 0  # pairs of node and phase
+    lane_bin_ns: int = 0
     steps: int = 0
     step_numbers: int = 0
     step_processes: int = 0
@@ -122,6 +125,7 @@ def derive_event_tables(
     ends = _row(db, _ENDS, **shown)
     processes = db.sql(_PROCESSES, params={"files": files}).fetchall()
     kernels = _kernels(db, folder, shown)
+    lanes, lane_bin_ns = write_lanes(db, folder, shown)
     totals = EventTotals(
         events=span["events"],
         suspicious=ends["suspicious"],
@@ -130,6 +134,8 @@ def derive_event_tables(
         processes=tuple(sorted(((node, worker) for node, worker, _ in processes), key=_process_order)),
         kernels=kernels,
         operator_roles=derive_operators(db, folder, files, longest_ns, communication),
+        lanes=lanes,
+        lane_bin_ns=lane_bin_ns,
         start_ns=ends["start_ns"],
         end_ns=ends["end_ns"],
     )

@@ -81,6 +81,8 @@ def finish(
         event_processes=events.processes,
         kernels=events.kernels,
         operator_roles=events.operator_roles,
+        lanes=events.lanes,
+        lane_bin_ns=events.lane_bin_ns,
         steps=events.steps,
         step_numbers=events.step_numbers,
         step_processes=events.step_processes,
