@@ -75,6 +75,8 @@ def job_header(**changes: Any) -> JobHeader:
         problems=0,
         lost_rows=0,
         version="v1",
+        events=2000,
+        kernels=900,
     )
     return replace(header, **changes)
 
