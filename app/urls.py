@@ -96,3 +96,17 @@ def _window(start: str, end: str) -> Window | None:
     if start_ns is None or end_ns is None or end_ns <= start_ns:
         return None
     return Window(start_ns, end_ns)
+
+
+def read_lane(text: str) -> tuple[Window | None, str, str] | None:
+    """What the key `events` asks for: a window (None is the one in view), node and phase; None where it is no lane.
+
+    Written "<from>-<to>/<node>/<phase>" or "/<node>/<phase>", in milliseconds, node and phase percent-encoded.
+    """
+    span, _, lane = text.partition("/")
+    node, _, phase = (unquote(part) for part in lane.partition("/"))
+    if not node or not phase:
+        return None
+    start, _, end = span.partition("-")
+    window = _window(start, end) if span else None
+    return (window, node, phase) if window is not None or not span else None

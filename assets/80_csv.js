@@ -29,8 +29,8 @@ window.insights = window.insights || {};
   }
 
   // The traces are blocks of rows, in order; `names` has the node and device of every row.
-  function heatmapRows(traces, names) {
-    const lines = [['node', 'device', 'middle of column', 'highest %', 'mean %']];
+  function heatmapRows(traces, names, heads) {
+    const lines = [heads || ['node', 'device', 'middle of column', 'highest %', 'mean %']];
     let row = -1;
     traces.forEach(function (trace) {
       Array.from(trace.z).forEach(function (values, place) {
@@ -56,15 +56,29 @@ window.insights = window.insights || {};
     return lines;
   }
 
+  // Single events: their places are in nanoseconds, as text.
+  function barRows(traces) {
+    const lines = [['lane', 'event', 'where', 'start', 'duration ms']];
+    traces.forEach(function (trace) {
+      (trace.customdata || []).forEach(function (words, index) {
+        lines.push([words[4], words[3], words[5].replace(/^, /, ''), trace.base[index], trace.x[index]]);
+      });
+    });
+    return lines;
+  }
+
   function table(graph) {
     const traces = graph._fullData, meta = graph.layout.meta || {};
     const cells = traces.filter(function (trace) { return trace.type === 'heatmap'; });
-    if (meta.rows && cells.length) return heatmapRows(cells, meta.rows);
+    if (meta.bars) return barRows(traces);
+    if (meta.rows && cells.length) return heatmapRows(cells, meta.rows, meta.heads);
     return pointRows(traces.filter(function (trace) { return trace.type !== 'heatmap'; }), meta.unit, meta.time);
   }
 
-  function save(graph, title) {
-    const text = table(graph).map(function (line) { return line.map(cell).join(','); }).join('\r\n') + '\r\n';
+  function save(graph, title) { write(table(graph), title); }
+
+  function write(lines, title) {
+    const text = lines.map(function (line) { return line.map(cell).join(','); }).join('\r\n') + '\r\n';
     const link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob(['\ufeff' + text], { type: 'text/csv' }));
     link.download = title.toLowerCase().replace(/[^a-z0-9]+/g, '-') + '.csv';
@@ -85,5 +99,21 @@ window.insights = window.insights || {};
     button.addEventListener('click', function () { save(panel.querySelector('.js-plotly-plot'), title); });
     place.appendChild(button);
   });
+  // A table of rows that are all in the browser: what it shows, in its order.
+  function gridLines(api) {
+    const columns = api.getColumnDefs();
+    const lines = [columns.map(function (column) { return column.field.replace(/_/g, ' '); })];
+    api.forEachNodeAfterFilterAndSort(function (node) {
+      lines.push(columns.map(function (column) { return node.data[column.field]; }));
+    });
+    return lines;
+  }
+
+  document.addEventListener('click', function (event) {
+    const button = event.target instanceof Element && event.target.closest('[data-grid-csv]');
+    if (!button) return;
+    try { write(gridLines(window.dash_ag_grid.getApi(button.dataset.gridCsv)), button.dataset.gridName); } catch (error) { /* no table yet */ }
+  });
+
   insights.csv = { table };
 })(window.insights);

@@ -67,6 +67,23 @@ def node_picker(nodes: Sequence[str]) -> Component:
     )
 
 
+def picker(key: str, options: Sequence[tuple[str, str]], label: str) -> html.Details:
+    """One of many values of a URL key, in a list that opens; `options` are (value, words)."""
+    buttons = [
+        html.Button(
+            words, type="button", **attributes(data_query_key=key, data_query_value=value, aria_pressed=_flag(False))
+        )
+        for value, words in options
+    ]
+    return html.Details(
+        [
+            html.Summary(label, className="button small"),
+            html.Div(buttons, className="picker-list", role="group", **attributes(aria_label=label)),
+        ],
+        className="picker",
+    )
+
+
 def _node_button(words: str, node: str, class_name: str) -> html.Button:
     """A toggle of one node; without a node it chooses all of them."""
     target = attributes(data_node=node) if node else attributes(data_node_all="true")

@@ -189,6 +189,11 @@ def clock(time_ns: int | None, offset_minutes: int = 0, span_ns: int = 3600 * NS
     return wall.strftime("%H:%M:%S.%f")[:-3] if span_ns < 10 * NS_PER_S else wall.strftime("%H:%M:%S")
 
 
+def elapsed(duration_ns: int) -> str:
+    """What has passed since a start: +1.25 s."""
+    return f"{MINUS if duration_ns < 0 else '+'}{_positive_duration(abs(duration_ns))}"
+
+
 def zone(offset_minutes: int) -> str:
     """The name of an offset: UTC, UTC+01:00, UTC−03:30."""
     if offset_minutes == 0:

@@ -178,7 +178,7 @@ def _facts(header: JobHeader, *, changed: bool) -> list[Component]:
         facts.append(html.Span(plain(header.status_detail)))
     machines = plain(header.instances) or counted(len(header.nodes), "node")
     facts.append(html.Span(machines))
-    facts.append(html.Span(counted(header.gpus, "GPU") if header.gpus else "no GPU"))
+    facts.append(html.Span(_gpus(header)))
     if header.framework:
         facts.append(html.Span(plain(header.framework)))
     if header.end_ns > 0:
@@ -187,6 +187,12 @@ def _facts(header: JobHeader, *, changed: bool) -> list[Component]:
     if changed:
         facts.append(html.Span(html.Span("source has changed since it was read", className="chip changed")))
     return facts
+
+
+def _gpus(header: JobHeader) -> str:
+    if header.gpus or header.measured:
+        return counted(header.gpus, "GPU") if header.gpus else "no GPU"
+    return "GPU kernels traced" if header.kernels else "no GPU kernels traced"
 
 
 def _tabs(header: JobHeader, tab: str, links: Mapping[str, str]) -> html.Nav:

@@ -55,6 +55,21 @@ USAGE_SUMMARY_COLUMNS = (
 )
 """Per node: statistics over ticks of the mean over devices (Network: received plus sent of the training container)."""
 
+Operators = NewType("Operators", pd.DataFrame)
+OPERATORS_COLUMNS = (
+    "side",  # cpu | gpu | communication, in this order, each with the longest operator first
+    "name",  # hostile text
+    "communication",  # bool: a kernel by which GPUs talk to each other, or an event of Horovod or SMDataParallel
+    "percent",  # of the time of all operators of its side
+    "total_ns",  # the part inside the window; of operators inside one another, each has its whole time
+    "count",
+    "mean_ns",  # of whole durations, also of those that a window cuts
+    "longest_ns",
+    "self_ns",  # Int64: without the operators inside it, on the same thread; <NA> where that is not known
+    "nodes",  # tuple of the nodes it ran on, algo-2 before algo-10
+    "processes",  # how many ranks or processes it ran in
+)
+
 Gaps = NewType("Gaps", pd.DataFrame)
 GAPS_COLUMNS = (
     "node",
@@ -89,6 +104,7 @@ class JobHeader:
     step_count: int  # over all processes
     step_numbers: int  # distinct steps: one that several processes took counts once
     step_processes: int  # node and worker pairs that recorded steps
+    operator_roles: tuple[str, ...]  # what kinds of framework events there are: cpu, gpu, communication, general...
     phases: tuple[str, ...]  # step phases, e.g. ("Step:ModeKeys.TRAIN", "Step:ModeKeys.EVAL")
     function_count: int  # rows of Python profiles
     function_phases: tuple[str, ...]  # parts of the training that they belong to: initialization, training_loop, ...
@@ -99,6 +115,10 @@ class JobHeader:
     problems: int
     lost_rows: int
     version: str  # changes with every conversion
+    measured: bool = True  # whether there are system metrics
+    wall_clock: bool = True  # False: times count from a moment that is not known
+    events: int = 0  # of the framework
+    kernels: int = 0  # that traces recorded
 
 
 @dataclass(frozen=True)
@@ -300,6 +320,30 @@ class FunctionTotals:
 
 
 @dataclass(frozen=True)
+class TimeShare:
+    """A part of some time that is divided up."""
+
+    name: str  # a lane, or the name of an event; hostile text
+    role: str  # cpu | gpu | communication | step | forward | backward | general | others
+    total_ns: int
+    count: int
+    percent: float
+
+
+@dataclass(frozen=True)
+class FrameworkShares:
+    """How the time of framework events divides up, each group into 100 %, the longest first; () where there is none."""
+
+    sides: tuple[TimeShare, ...]  # lanes of CPU and GPU operators
+    general: tuple[TimeShare, ...]  # lanes of everything else that is no step: loading, whole passes, communication
+    passes: tuple[TimeShare, ...]  # forward, backward; only where both are known
+    inner_passes: bool  # passes are sums over submodules, because whole passes were not recorded
+    communication: tuple[TimeShare, ...]  # by name: of Horovod and SMDataParallel, else of communication kernels
+    communication_percent: float | None  # of the time of all GPU operators; None without communication kernels
+    steps: tuple[TimeShare, ...]  # of the time from first to last step of each process: phases, and what is between
+
+
+@dataclass(frozen=True)
 class JobListPage:
     """A block of the job list, and how many jobs match in all."""
 
@@ -491,3 +535,92 @@ class MetricValues:
 
     measured: tuple[Measured, ...]
     out_of_range: tuple[OutOfRange, ...]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """The events of one phase on one node that overlap a window."""
+
+    node: str
+    phase: str
+    events: int  # exact
+    duration_ns: int  # of all of them together, whole ones also where the window cuts them
+
+
+@dataclass(frozen=True)
+class LaneBars:
+    """Events one by one, in the order of their starts."""
+
+    lane: NDArray[np.int16]  # index into the lanes
+    start_ns: NDArray[np.int64]
+    duration_ns: NDArray[np.int64]
+    depth: NDArray[np.int16]  # events of a lane that overlap lie at different depths, from 0
+    step: NDArray[np.int64]  # -1 where unknown
+    names: tuple[str, ...]
+    threads: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Events over time, a lane per phase and node: each of them where they are few, else how full each column is.
+
+    `covered` is float32 [lanes, columns], the share of the column in which at least one event of the lane runs;
+    `begun` is int32, how many start in it. Both have no column where the events are in `bars`.
+    """
+
+    lanes: tuple[Lane, ...]  # those that are drawn, by node in natural order
+    start_ns: int  # left edge of column 0
+    column_ns: int
+    covered: NDArray[np.float32]
+    begun: NDArray[np.int32]
+    bars: LaneBars | None
+    events: int  # of all lanes, also of those that are not drawn
+    lane_count: int  # with events in the window, on the selected nodes
+    node_count: int
+
+
+@dataclass(frozen=True)
+class GpuActivity:
+    """Share of time in which at least one kernel runs, per GPU; from traces, and not the driver's utilisation."""
+
+    groups: tuple[tuple[str, str], ...]  # (node, device)
+    start_ns: int
+    column_ns: int
+    share: NDArray[np.float32]  # [groups, columns], 0 to 1
+    busy_ns: tuple[int, ...]  # of each group in the window, exact
+    window_ns: int
+
+
+EventRows = NewType("EventRows", pd.DataFrame)
+EVENT_ROWS_COLUMNS = ("name", "category", "worker", "process", "thread", "device", "step", "start_ns", "duration_ns")
+"""`step` is -1 where unknown; texts are "" where the event has none."""
+
+
+@dataclass(frozen=True)
+class EventList:
+    """The longest events of a lane in a window, and how many there are in all."""
+
+    rows: EventRows
+    total: int
+    duration_ns: int  # of all of them together
+
+
+@dataclass(frozen=True)
+class StepBreakdown:
+    """What the last steps of a window were spent on; a row of `spent_ns` and its uncovered rest add up to a duration.
+
+    Where several processes took a step, all figures are means over them.
+    """
+
+    phase: str
+    kinds: tuple[str, ...]  # in order of precedence
+    step: NDArray[np.int64]  # [steps] in order of time, -1 where unknown
+    start_ns: NDArray[np.int64]  # of the first process
+    duration_ns: NDArray[np.float64]
+    spent_ns: NDArray[np.float64]  # [steps, kinds]
+    processes: NDArray[np.int64]  # how many took the step
+    step_count: int  # of this phase in the window, over all processes
+
+
+StepRule = tuple[str, str, str]
+"""A kind, a field of an event (phase, category or name), and the pattern to look for in it."""

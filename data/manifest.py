@@ -70,6 +70,9 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wall_clock: bool  # False: nothing in the job says when it was; times count from the start of the trace
     event_processes: tuple[tuple[str, str], ...]  # node and worker of all events
     kernels: int
+    operator_roles: tuple[str, ...]  # roles of events that occur, see data/operators.py
+    lanes: int  # pairs of node and phase of events
+    lane_bin_ns: int  # width of a bin of their coverage
     steps: int
     step_numbers: int  # distinct pairs of phase and step number
     step_processes: int  # distinct pairs of node and worker with steps

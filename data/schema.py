@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 4
 """Raised with every change of a table or of the manifest; a store of another version is converted again."""
 
 CHUNK_NS = 300 * 10**9
@@ -55,6 +55,9 @@ class Table(StrEnum):
     KERNELS = "kernels"
     GPU_BUSY = "gpu_busy"
     FUNCTIONS = "functions"
+    OPERATORS = "operators"
+    LANES = "lanes"
+    LANE_BINS = "lane_bins"
     FILES = "files"
     PROBLEMS = "problems"
 
@@ -191,3 +194,43 @@ FUNCTIONS = pa.schema(
 
 INTERVAL_COLUMNS = tuple(FUNCTIONS.names[2:13])
 """What all functions of one profile share: where and when it was taken."""
+
+OPERATORS = pa.schema(
+    [
+        ("role", pa.string()),  # see data/operators.py: cpu, gpu, communication, step, forward, backward, general...
+        ("node", pa.string()),
+        ("worker", pa.string()),
+        ("phase", pa.string()),
+        ("category", pa.string()),
+        ("name", pa.string()),  # "" where only the phase matters: roles other than cpu, gpu and communication
+        ("device", pa.string()),  # number of the GPU, "" where the event names none
+        ("communication", pa.bool_()),
+        ("count", pa.int64()),
+        ("total_ns", pa.int64()),
+        ("self_ns", pa.int64()),  # null where nothing says what lies inside what: no thread, or no CPU operator
+        ("longest_ns", pa.int64()),
+        ("shortest_ns", pa.int64()),
+    ]
+)
+
+LANES = pa.schema(
+    [
+        ("lane", pa.int32()),
+        ("node", pa.string()),
+        ("phase", pa.string()),
+        ("events", pa.int64()),
+        ("duration_ns", pa.int64()),  # of all events together
+        ("start_ns", pa.int64()),
+        ("end_ns", pa.int64()),
+        ("covered_ns", pa.int64()),  # time in which at least one of them runs
+    ]
+)
+
+LANE_BINS = pa.schema(
+    [
+        ("lane", pa.int32()),
+        ("bin_ns", pa.int64()),
+        ("covered_ns", pa.int64()),
+        ("begun", pa.int32()),  # events that start in the bin
+    ]
+)

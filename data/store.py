@@ -48,6 +48,7 @@ class StoredJob:
             "steps.parquet": self.manifest.steps,
             "events.parquet": self.manifest.events,
             "functions.parquet": self.manifest.functions,
+            "operators.parquet": len(self.manifest.operator_roles),
         }
         if not rows.get(name, self.manifest.system_rows):
             raise MissingTable(missing)

@@ -64,6 +64,7 @@ def job_header(**changes: Any) -> JobHeader:
         step_count=188,
         step_numbers=188,
         step_processes=1,
+        operator_roles=("cpu", "general", "gpu", "step"),
         phases=("Step:ModeKeys.TRAIN",),
         function_count=40,
         function_phases=("initialization", "training_loop"),
@@ -74,6 +75,8 @@ def job_header(**changes: Any) -> JobHeader:
         problems=0,
         lost_rows=0,
         version="v1",
+        events=2000,
+        kernels=900,
     )
     return replace(header, **changes)
 

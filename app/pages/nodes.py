@@ -10,27 +10,27 @@ import dash
 from dash import html
 from dash.development.base_component import Component
 
-from app.panels import Request, register_figure
+from app import framework
+from app.panels import Request, register_content, register_figure
 from app.urls import Address
+from app.views import chosen, plot_px, view_of
 from components import controls
 from components.cards import absent_card, section_title, strip_panel
-from components.figures import distribution, empty, heatmap, rows, system
+from components.figures import activity, breakdown, distribution, empty, heatmap, lanes, rows, system
 from components.figures import steps as step_figures
-from components.figures.axes import View
-from components.panels import EmptyView, FigureView, figure_panel
+from components.panels import EmptyView, FigureView, content_panel, figure_panel
 from data.errors import MissingTable
 from data.frames import JobHeader
 from data.queries import distribution as distribution_queries
 from data.queries import heatmap as heatmap_queries
 from data.queries import jobs, steps
 from data.queries import system as system_queries
-from data.selection import Selection, Window
+from data.selection import Selection
 from data.store import Fetch
 
 By = Literal["all", "node", "device"]
 MAX_HEATMAP_NODES = 16
 """More nodes than this make a heatmap that nobody scrolls through and no browser draws at once."""
-_PLOT_MARGIN_PX = 66
 _HEATMAP_METRICS = (("utilization", "Utilization"), ("gpu_memory", "GPU memory"), ("io_wait", "I/O wait"))
 _SCALES = (("linear", "Linear"), ("log", "Log"))
 _LINES = (("all", "Mean"), ("node", "Nodes"), ("device", "Devices"))
@@ -54,52 +54,64 @@ class Id(StrEnum):
     GPU_MEMORY_HISTOGRAM = "nodes-gpu-memory-histogram"
     STEP_HISTOGRAM = "nodes-step-histogram"
     STEP_TIMELINE = "nodes-step-timeline"
+    LANES = "nodes-lanes"
+    EVENTS = "nodes-events"
+    BREAKDOWN = "nodes-breakdown"
+    ACTIVITY = "nodes-activity"
 
 
 def layout(address: Address, header: JobHeader) -> html.Div:
     """The toolbar and empty panels; each asks for its own data when it comes into view."""
-    lines = "GPU and CPU lines" if header.gpus else "CPU lines"
+    metrics = _metrics(header) if header.measured else [_no_metrics()]
     return html.Div(
         [
             _toolbar(header),
-            html.H2("Utilization of every core and GPU", className="visually-hidden"),
-            _heatmap_panel(header),
-            html.Div(
-                [
-                    section_title("Over time", "one time axis for all charts: drag on any of them to zoom"),
-                    html.Div(
-                        [
-                            html.Span(lines, className="section-note"),
-                            controls.segments("by", _LINES, default="all", label=lines),
-                        ],
-                        className="section-controls",
-                    ),
-                ],
-                className="section-head",
-            ),
-            _over_time(header),
-            section_title("Distributions", "every sample of the window"),
-            _distributions(header),
+            *metrics,
             section_title("Steps", "from the framework's events"),
             _steps(header),
+            *_events(header),
         ],
         className="nodes",
     )
 
 
+def _metrics(header: JobHeader) -> list[Component]:
+    """What the system metrics give."""
+    lines = "GPU and CPU lines" if header.gpus else "CPU lines"
+    return [
+        html.H2("Utilization of every core and GPU", className="visually-hidden"),
+        _heatmap_panel(header),
+        html.Div(
+            [
+                section_title("Over time", "one time axis for all charts: drag on any of them to zoom"),
+                html.Div(
+                    [
+                        html.Span(lines, className="section-note"),
+                        controls.segments("by", _LINES, default="all", label=lines),
+                    ],
+                    className="section-controls",
+                ),
+            ],
+            className="section-head",
+        ),
+        _over_time(header),
+        section_title("Distributions", "every sample of the window"),
+        _distributions(header),
+    ]
+
+
+def _no_metrics() -> Component:
+    """A job of traces alone: said once, in place of a dozen empty charts."""
+    reason = empty.no_metrics()
+    return absent_card("Utilization of CPU, GPU, memory, network and disk", reason.reason, reason.hint)
+
+
 def _toolbar(header: JobHeader) -> html.Div:
     fields = [controls.field("Nodes", controls.node_picker(header.nodes))]
-    fields.append(
-        controls.field(
-            "Heatmap shows",
-            controls.segments(
-                "metric",
-                [option for option in _HEATMAP_METRICS if header.gpus or option[0] != "gpu_memory"],
-                default="utilization",
-                label="Heatmap shows",
-            ),
-        )
-    )
+    metrics = [option for option in _HEATMAP_METRICS if header.gpus or option[0] != "gpu_memory"]
+    if header.measured:
+        choice = controls.segments("metric", metrics, default="utilization", label="Heatmap shows")
+        fields.append(controls.field("Heatmap shows", choice))
     return html.Div(
         [*fields, strip_panel(Id.MINIMAP, "The whole job", height=system.MINIMAP_HEIGHT), controls.time_window()],
         className="card toolbar",
@@ -199,6 +211,49 @@ def _steps(header: JobHeader) -> html.Div:
     )
 
 
+def _events(header: JobHeader) -> list[Component]:
+    """What single events give: lanes, the table behind them, and what steps and GPUs are busy with."""
+    if not header.events:
+        reason = empty.no_events()
+        return [absent_card("Framework metrics and time spent in training", reason.reason, reason.hint)]
+    below: list[Component] = []
+    if header.step_count:
+        below.append(
+            figure_panel(
+                Id.BREAKDOWN,
+                "Time spent in training",
+                height=breakdown.HEIGHT,
+                metric="steps",
+                query_keys=(),
+                wide=not header.kernels,
+            )
+        )
+    if header.kernels:
+        below.append(
+            figure_panel(
+                Id.ACTIVITY,
+                "GPU activity",
+                height=activity.HEIGHT,
+                metric="gpu",
+                query_keys=(),
+                wide=not header.step_count,
+            )
+        )
+    return [
+        section_title("Framework metrics", "every event of the framework, by phase"),
+        html.Div(
+            [
+                figure_panel(
+                    Id.LANES, "Framework metrics over time", height=lanes.expected_height(6), wide=True, query_keys=()
+                ),
+                content_panel(Id.EVENTS, "Events", min_height=36, wide=True, query_keys=("events",)),
+                *below,
+            ],
+            className="grid-2",
+        ),
+    ]
+
+
 def register(dash_app: dash.Dash, fetch: Fetch) -> None:
     """Connect the panels to their drawings."""
     register_figure(dash_app, Id.MINIMAP, lambda request: draw_minimap(fetch, request))
@@ -216,39 +271,28 @@ def register(dash_app: dash.Dash, fetch: Fetch) -> None:
     register_figure(dash_app, Id.GPU_MEMORY_HISTOGRAM, lambda request: draw_histogram(fetch, request, "gpu_memory"))
     register_figure(dash_app, Id.STEP_HISTOGRAM, lambda request: draw_step_histogram(fetch, request))
     register_figure(dash_app, Id.STEP_TIMELINE, lambda request: draw_step_timeline(fetch, request))
-
-
-def view_of(fetch: Fetch, request: Request) -> View:
-    """How the request wants its charts; without a window the axis spans the job."""
-    window = request.selection.window
-    if window is None:
-        header = fetch(jobs.header, Selection(request.selection.job))
-        window = Window(header.start_ns, max(header.end_ns, header.start_ns + 1))
-    return View(window, request.theme, request.offset_minutes, request.search)
-
-
-def _plot_px(request: Request) -> int:
-    """The width of the plot in steps of 20 pixels, so that nearly equal screens share an answer."""
-    return max((request.width - _PLOT_MARGIN_PX) // 20 * 20, 100)
-
-
-def _chosen(request: Request, key: str, options: tuple[tuple[str, str], ...], default: str) -> str:
-    value = request.query.get(key, default)
-    return value if value in {option for option, _ in options} else default
+    register_figure(dash_app, Id.LANES, lambda request: framework.draw_lanes(fetch, request))
+    register_content(dash_app, Id.EVENTS, lambda request: framework.draw_events(fetch, request))
+    register_figure(dash_app, Id.BREAKDOWN, lambda request: framework.draw_breakdown(fetch, request))
+    register_figure(dash_app, Id.ACTIVITY, lambda request: framework.draw_activity(fetch, request))
 
 
 def draw_minimap(fetch: Fetch, request: Request) -> FigureView | EmptyView:
-    """The whole job with the window marked."""
+    """The whole job with the window marked: its CPU and GPU, or its events where it has no metrics."""
     whole = Selection(request.selection.job, None, request.selection.nodes)
-    view = view_of(fetch, Request(whole, request.width, request.theme, request.offset_minutes, {}, request.search))
-    cpu = fetch(system_queries.over_time, whole, "cpu", "all", 300)
+    view = view_of(fetch, replace(request, selection=whole))
+    window = request.selection.window
+    brush = (window.start_ns, window.end_ns) if window else None
+    try:
+        cpu = fetch(system_queries.over_time, whole, "cpu", "all", 300)
+    except MissingTable:
+        return framework.draw_minimap(fetch, whole, view, brush)
     try:
         gpu = fetch(system_queries.over_time, whole, "gpu", "all", 300)
     except MissingTable:
         gpu = None
-    window = request.selection.window
     return FigureView(
-        system.minimap(cpu, gpu, view, (window.start_ns, window.end_ns) if window else None),
+        system.minimap(cpu, gpu, view, brush),
         caption="CPU and GPU utilization over the whole job, with the window in view marked.",
     )
 
@@ -256,13 +300,13 @@ def draw_minimap(fetch: Fetch, request: Request) -> FigureView | EmptyView:
 def draw_heatmap(fetch: Fetch, request: Request) -> FigureView | EmptyView:
     """Every device over time; two pixels a column, so that a column can be seen and pointed at."""
     metric = cast(
-        Literal["utilization", "gpu_memory", "io_wait"], _chosen(request, "metric", _HEATMAP_METRICS, "utilization")
+        Literal["utilization", "gpu_memory", "io_wait"], chosen(request, "metric", _HEATMAP_METRICS, "utilization")
     )
     selection = request.selection
     every = selection.nodes or fetch(jobs.header, Selection(selection.job)).nodes
     if len(every) > MAX_HEATMAP_NODES:
         selection = replace(selection, nodes=every[:MAX_HEATMAP_NODES])
-    frame = fetch(heatmap_queries.device_heatmap, selection, metric, _plot_px(request) // 2)
+    frame = fetch(heatmap_queries.device_heatmap, selection, metric, plot_px(request) // 2)
     if not frame.rows or not frame.maximum.size:
         return empty.nothing_in_window("Nothing was measured")
     view = heatmap.utilization_heatmap(frame, view_of(fetch, request))
@@ -278,8 +322,8 @@ def draw_usage(
     """A utilisation: the mean of all devices with its extremes, or a line per node or device."""
     by: By = "node" if metric == "memory" else "all"
     if metric in ("cpu", "gpu"):
-        by = cast(By, _chosen(request, "by", _LINES, "all"))
-    frame = fetch(system_queries.over_time, request.selection, metric, by, _plot_px(request))
+        by = cast(By, chosen(request, "by", _LINES, "all"))
+    frame = fetch(system_queries.over_time, request.selection, metric, by, plot_px(request))
     if not frame.groups:
         return empty.nothing_in_window("Nothing was measured")
     counted = {"gpu": "GPU", "memory": "node"}.get(metric, "core")
@@ -288,7 +332,7 @@ def draw_usage(
 
 def draw_gpu_memory(fetch: Fetch, request: Request) -> FigureView | EmptyView:
     """GPU memory, a line per GPU, with its exact peak."""
-    frame = fetch(system_queries.over_time, request.selection, "gpu_memory", "device", _plot_px(request) // 2)
+    frame = fetch(system_queries.over_time, request.selection, "gpu_memory", "device", plot_px(request) // 2)
     if not frame.groups:
         return empty.nothing_in_window("No GPU memory was measured")
     return system.memory_timeline(frame, view_of(fetch, request))
@@ -298,7 +342,7 @@ def draw_throughput(
     fetch: Fetch, request: Request, metric: Literal["network", "iops", "throughput"]
 ) -> FigureView | EmptyView:
     """What was moved per second, summed over the selected nodes."""
-    frame = fetch(system_queries.over_time, request.selection, metric, "all", _plot_px(request))
+    frame = fetch(system_queries.over_time, request.selection, metric, "all", plot_px(request))
     if not frame.groups:
         return empty.nothing_in_window("Nothing was measured")
     nodes = len(request.selection.nodes) or len(fetch(jobs.header, Selection(request.selection.job)).nodes)
@@ -317,7 +361,7 @@ def draw_histogram(
 
 def draw_step_histogram(fetch: Fetch, request: Request) -> FigureView | EmptyView:
     """How long steps took."""
-    scale = cast(Literal["linear", "log"], _chosen(request, "scale", _SCALES, "log"))
+    scale = cast(Literal["linear", "log"], chosen(request, "scale", _SCALES, "log"))
     frame = fetch(steps.histogram, request.selection, scale)
     if not frame.steps:
         return empty.nothing_in_window("No step starts")
@@ -326,7 +370,7 @@ def draw_step_histogram(fetch: Fetch, request: Request) -> FigureView | EmptyVie
 
 def draw_step_timeline(fetch: Fetch, request: Request) -> FigureView | EmptyView:
     """How long each step took, over time."""
-    frame = fetch(steps.timeline, request.selection, _plot_px(request))
+    frame = fetch(steps.timeline, request.selection, plot_px(request))
     if not frame.steps:
         return empty.nothing_in_window("No step starts")
     return step_figures.step_timeline(frame, view_of(fetch, request))

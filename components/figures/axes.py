@@ -21,12 +21,16 @@ from data.selection import Window
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a figure is looked at: span of the time axis, theme, offset from UTC, and the caller's revision."""
+    """How a figure is looked at: span of the time axis, theme, offset from UTC, and the caller's revision.
+
+    With an `origin_ns` nobody knows when the job was: times are shown as what has passed since then.
+    """
 
     window: Window
     theme: Theme = "dark"
     offset_minutes: int = 0
     revision: str = ""
+    origin_ns: int | None = None
 
     @property
     def colours(self) -> Palette:
@@ -35,11 +39,28 @@ class View:
 
     def time(self, time_ns: int) -> str:
         """A time as this view's axes take it."""
-        return text.axis_time(time_ns, self.offset_minutes)
+        return text.axis_time(time_ns - (self.origin_ns or 0), self._offset)
+
+    def times(self, time_ns: NDArray[np.int64]) -> list[str]:
+        """Many times as this view's axes take them, to the microsecond."""
+        wall_us = (time_ns - (self.origin_ns or 0)) // 1000 + self._offset * 60_000_000
+        stamps: list[str] = np.datetime_as_string(wall_us.astype("datetime64[us]")).tolist()
+        return stamps
 
     def clock(self, time_ns: int) -> str:
         """A time in words, as exact as the window deserves."""
+        if self.origin_ns is not None:
+            return text.elapsed(time_ns - self.origin_ns)
         return text.clock(time_ns, self.offset_minutes, self.window.duration_ns)
+
+    @property
+    def zone(self) -> str:
+        """What the times are measured by: UTC, UTC+01:00, or the start of the recording."""
+        return text.zone(self.offset_minutes) if self.origin_ns is None else "since the start"
+
+    @property
+    def _offset(self) -> int:
+        return self.offset_minutes if self.origin_ns is None else 0
 
 
 def chart(traces: Sequence[go.Scatter | go.Bar | go.Heatmap | go.Pie], layout: dict[str, Any]) -> go.Figure:
@@ -82,7 +103,7 @@ def time_layout(view: View, *, height: int, unit: str, y_axis: dict[str, Any], *
 
 def time_axis(view: View) -> dict[str, Any]:
     """A date axis over exactly the view's window."""
-    window = view.window
+    window, sign = view.window, "" if view.origin_ns is None else "+"
     return {
         "type": "date",
         "range": [view.time(window.start_ns), view.time(window.end_ns)],
@@ -93,8 +114,8 @@ def time_axis(view: View) -> dict[str, Any]:
         "tickcolor": view.colours.line_2,
         "nticks": 8,
         "tickangle": 0,
-        "tickformatstops": _TICK_FORMATS,
-        "hoverformat": "%H:%M:%S" if window.duration_ns >= 30 * text.NS_PER_S else "%H:%M:%S.%L",
+        "tickformatstops": _TICK_FORMATS if view.origin_ns is None else _ELAPSED_FORMATS,
+        "hoverformat": sign + ("%H:%M:%S" if window.duration_ns >= 30 * text.NS_PER_S else "%H:%M:%S.%L"),
     }
 
 
@@ -104,6 +125,12 @@ _TICK_FORMATS = [
     {"dtickrange": [59_999, 86_399_999], "value": "%H:%M"},
     {"dtickrange": [86_399_999, None], "value": "%d %b"},
 ]
+_ELAPSED_FORMATS = [
+    {"dtickrange": [None, 999], "value": "+%H:%M:%S.%L"},
+    {"dtickrange": [999, 59_999], "value": "+%H:%M:%S"},
+    {"dtickrange": [59_999, None], "value": "+%H:%M"},
+]
+"""What has passed since the start: a job whose days nobody knows has none on its axis."""
 
 
 def value_axis(view: View, top: float, **more: Any) -> dict[str, Any]:
@@ -139,13 +166,6 @@ def round_up(value: float) -> float:
     power = 10.0 ** np.floor(np.log10(value))
     factors = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
     return float(next(f * power for f in factors if value <= f * power * (1 + 1e-9)))
-
-
-def times(time_ns: NDArray[np.int64], offset_minutes: int) -> list[str]:
-    """Many times as a date axis takes them, to the microsecond."""
-    wall_us = time_ns // 1000 + offset_minutes * 60_000_000
-    stamps: list[str] = np.datetime_as_string(wall_us.astype("datetime64[us]")).tolist()
-    return stamps
 
 
 def runs(present: NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -18,6 +18,22 @@ def no_steps(reason: str) -> EmptyView:
     )
 
 
+def no_metrics() -> EmptyView:
+    """A job of traces alone."""
+    return EmptyView(
+        "This job has no system metrics, only traces of its framework.",
+        "They come from the profiler's system folder; put it beside the traces to see both on one axis.",
+    )
+
+
+def no_events() -> EmptyView:
+    """A job whose framework was not profiled."""
+    return EmptyView(
+        "No framework event was recorded for this job.",
+        "They come from the framework's profiler, or from traces of PyTorch or TensorFlow.",
+    )
+
+
 def nothing_in_window(what: str) -> EmptyView:
     """A window in which nothing was measured."""
     return EmptyView(f"{what} in this window.", "Zoom out, or press 0 to see the whole job.")

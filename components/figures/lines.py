@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from components import format as text
-from components.figures.axes import View, low_percent_top, percent_axis, round_up, runs, time_layout, times, value_axis
+from components.figures.axes import View, low_percent_top, percent_axis, round_up, runs, time_layout, value_axis
 from components.theme import band_fill
 from data.frames import OverTime
 
@@ -118,7 +118,7 @@ def band(
 ) -> list[go.Scatter]:
     """The area between two lines, one closed shape per stretch without a gap."""
     centres_ns = frame.start_ns + frame.bin_ns // 2 + np.arange(low.size, dtype=np.int64) * frame.bin_ns
-    stamps = times(centres_ns, view.offset_minutes)
+    stamps = view.times(centres_ns)
     x: list[str | None] = []
     y: list[NDArray[np.float32]] = []
     gap = np.array([np.nan], np.float32)

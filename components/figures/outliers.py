@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components import format as text
-from components.figures.axes import View, times
+from components.figures.axes import View
 from data.frames import Step, StepHistogram
 
 
@@ -85,7 +85,7 @@ def slow_steps(outliers: Sequence[Step], view: View, divisor: float, unit: str) 
     shown = set(list(named.values())[:6])
     starts = np.array([step.start_ns for step in outliers], np.int64)
     return go.Scatter(
-        x=times(starts, view.offset_minutes),
+        x=view.times(starts),
         y=[step.duration_ns / divisor for step in outliers],
         mode="markers+text",
         marker={"symbol": "diamond", "size": 8, "color": view.colours.warn_fill},

@@ -105,7 +105,7 @@ def training_progress(times: JobTimes, view: View) -> FigureView:
         ),
     )
     figure.update_xaxes(showgrid=False, showline=False, ticks="", fixedrange=True, ticklabeloverflow="hide past div")
-    return FigureView(figure, note=text.zone(view.offset_minutes), caption=_progress_caption(times))
+    return FigureView(figure, note=view.zone, caption=_progress_caption(times))
 
 
 def _segment(part: Phase, view: View) -> go.Bar:

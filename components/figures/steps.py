@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from components import format as text
-from components.figures.axes import View, chart, layout, round_up, time_layout, times, value_axis, words
+from components.figures.axes import View, chart, layout, round_up, time_layout, value_axis, words
 from components.figures.outliers import at_right_edge, outlier_marks, slow_steps
 from components.panels import FigureView
 from components.theme import hue, rgba
@@ -31,7 +31,7 @@ def phase_name(phase: str) -> str:
 
 def step_histogram(frame: StepHistogram, view: View, *, height: int = STEPS_HEIGHT) -> FigureView:
     """Steps per duration, stacked by phase and node, with p50, p95, p99 and the outliers by number."""
-    divisor, unit = _unit(frame.p50_ns)
+    divisor, unit = duration_unit(frame.p50_ns)
     counts = np.sum([group.counts for group in frame.groups], axis=0) if frame.groups else np.zeros(1)
     top = float(round_up(float(counts.max(initial=1))))
     figure = chart(
@@ -63,7 +63,7 @@ def step_timeline(frame: StepTimeline, view: View, *, height: int = STEPS_HEIGHT
     """Duration of steps over time: does it drift, and when were the slow ones? A click on one zooms there."""
     longest = float(frame.duration_ns.max(initial=0))
     longest = max(longest, max((step.duration_ns for step in frame.outliers), default=0))
-    divisor, unit = _unit(longest)
+    divisor, unit = duration_unit(longest)
     top = round_up(longest / divisor)
     traces = [_points(frame, view, index, divisor, unit) for index in range(len(frame.groups))]
     if frame.outliers:
@@ -76,7 +76,7 @@ def step_timeline(frame: StepTimeline, view: View, *, height: int = STEPS_HEIGHT
     )
 
 
-def _unit(duration_ns: float) -> tuple[float, str]:
+def duration_unit(duration_ns: float) -> tuple[float, str]:
     """The unit in which this duration is a number of at least one."""
     if text.is_missing(duration_ns):
         return _UNITS[0]
@@ -185,7 +185,7 @@ def _points(frame: StepTimeline, view: View, index: int, divisor: float, unit: s
         for step, duration_ns, mean_ns in zip(steps.tolist(), longest.tolist(), mean.tolist(), strict=True)
     ]
     return go.Scatter(
-        x=times(frame.start_ns[chosen], view.offset_minutes),
+        x=view.times(frame.start_ns[chosen]),
         y=(longest / divisor).astype(np.float32),
         mode="markers",
         name=f"{text.label(phase_name(phase), 30)} {text.label(node, 40)}",

@@ -110,8 +110,12 @@ def minimap(cpu: OverTime, gpu: OverTime | None, view: View, brush: tuple[int, i
     top = max([30.0, *(float(np.nanmax(trace.y)) for trace in traces if np.isfinite(trace.y).any())]) * 1.1
     for trace in traces:
         trace.hoverinfo, trace.hovertemplate = "skip", None
+    return strip(traces, view, brush, top)
+
+
+def strip(traces: list[go.Scatter], view: View, brush: tuple[int, int] | None, top: float) -> go.Figure:
+    """Lines over the whole job, low and without a frame; the window is marked by the first trace."""
     start_ns, end_ns = brush or (view.window.start_ns, view.window.end_ns)
-    traces.insert(0, _brush(view, start_ns, end_ns, top))
     axis = value_axis(view, top, showticklabels=False, ticks="", showgrid=False, showline=False)
     layout = time_layout(
         view,
@@ -122,7 +126,7 @@ def minimap(cpu: OverTime, gpu: OverTime | None, view: View, brush: tuple[int, i
         margin={"l": 8, "r": 8, "t": 2, "b": 18},
     )
     layout["xaxis"] |= {"showgrid": False, "nticks": 6, "ticks": "", "tickfont": {"size": 10.5}}
-    return chart(traces, layout)
+    return chart([_brush(view, start_ns, end_ns, top), *traces], layout)
 
 
 def _brush(view: View, start_ns: int, end_ns: int, top: float) -> go.Scatter:

@@ -1,4 +1,4 @@
-"""What is derived once from a job's events: the clock they share, steps, kernels, and when each GPU was busy."""
+"""What is derived once from a job's events: the clock they share, steps, kernels, when each GPU was busy, and lanes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from data import schema
+from data.convert.lanes import write_lanes
+from data.convert.operators import derive_operators
 from data.convert.tables import TableParts, write_table
 from data.manifest import EventPart, part_file
 from data.names import natural_key
+from data.operators import COMMUNICATION_KERNEL
 from data.readers.paths import literal_pattern
 
 STEP_PREFIX = "Step:"
@@ -62,15 +65,15 @@ where (starts_with(phase, '{STEP_PREFIX}') or starts_with(name, '{STEP_PREFIX}')
   and wall = $wall and duration_ns <= $longest_ns
 order by start_ns, duration_ns, step, worker
 """  # noqa: S608 (our own words)
-_KERNELS = """
+_KERNELS = f"""
 select node, worker, device, stream, name, start_ns, duration_ns, bytes,
        case lower(category) when 'kernel' then 'kernel' when 'gpu_memset' then 'memset' when 'memset' then 'memset'
             else 'memcpy' end as kind,
-       regexp_matches(name, '^(void )?(nccl|rccl|msccl|nvshmem)', 'i') as communication
+       {COMMUNICATION_KERNEL} as communication
 from read_parquet($files)
 where lower(category) in ('kernel', 'gpu_memcpy', 'gpu_memset', 'memcpy', 'memset')
   and wall = $wall and duration_ns <= $longest_ns
-"""
+"""  # noqa: S608 (our own words)
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,9 @@ class EventTotals:
     wall_clock: bool = True  # False: no file says when it starts; times count from the start of the trace
     processes: tuple[tuple[str, str], ...] = ()  # node and worker
     kernels: int = 0
+    operator_roles: tuple[str, ...] = ()
+    lanes: int = 0  # pairs of node and phase
+    lane_bin_ns: int = 0
     steps: int = 0
     step_numbers: int = 0
     step_processes: int = 0
@@ -94,9 +100,16 @@ class EventTotals:
 
 
 def derive_event_tables(
-    db: duckdb.DuckDBPyConnection, folder: Path, parts: Sequence[EventPart], system: tuple[int, int]
+    db: duckdb.DuckDBPyConnection,
+    folder: Path,
+    parts: Sequence[EventPart],
+    system: tuple[int, int],
+    communication: Sequence[int] = (),
 ) -> EventTotals:
-    """Writes steps, kernels and busy times. `system` is the time of the first and last system record, or zeros."""
+    """Writes steps, kernels, busy times and operators.
+
+    `system` is the time of the first and last system record, or zeros; `communication` are files of nothing else.
+    """
     if not parts:
         return EventTotals()
     files = part_paths(folder, parts)
@@ -112,6 +125,7 @@ def derive_event_tables(
     ends = _row(db, _ENDS, **shown)
     processes = db.sql(_PROCESSES, params={"files": files}).fetchall()
     kernels = _kernels(db, folder, shown)
+    lanes, lane_bin_ns = write_lanes(db, folder, shown)
     totals = EventTotals(
         events=span["events"],
         suspicious=ends["suspicious"],
@@ -119,6 +133,9 @@ def derive_event_tables(
         wall_clock=wall,
         processes=tuple(sorted(((node, worker) for node, worker, _ in processes), key=_process_order)),
         kernels=kernels,
+        operator_roles=derive_operators(db, folder, files, longest_ns, communication),
+        lanes=lanes,
+        lane_bin_ns=lane_bin_ns,
         start_ns=ends["start_ns"],
         end_ns=ends["end_ns"],
     )

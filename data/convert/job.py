@@ -36,6 +36,7 @@ from data.convert.tables import TICK_ROW_GROUP, write_bytes, write_table
 from data.convert.versions import check_space, new_version, publish, take_over, writing
 from data.errors import SourceError
 from data.manifest import MANIFEST, Manifest, NodeEntry, part_file
+from data.operators import COMMUNICATION_KINDS
 from data.problem import Problem
 from data.readers import READERS
 from data.readers.sagemaker_system import Catalog, SystemRows
@@ -109,9 +110,10 @@ def _convert(run: Conversion) -> Manifest:
     whole = _derive(run, system)
     entries = system.entries.values()
     first_last = (min((one.start_ns for one in entries), default=0), max((one.end_ns for one in entries), default=0))
-    events = derive_event_tables(run.db, run.folder, event_parts, first_last)
-    paths = {file_id: file.path for file_id, file in run.to_read}
-    paths |= {state.file_id: path for path, state in run.unchanged.items()}
+    files = dict(run.to_read) | {state.file_id: state.file for state in run.unchanged.values()}
+    paths = {file_id: file.path for file_id, file in files.items()}
+    communication = [file_id for file_id, file in files.items() if file.kind in COMMUNICATION_KINDS]
+    events = derive_event_tables(run.db, run.folder, event_parts, first_last, communication)
     for file_id, doubt in doubts(run.db, run.folder, event_parts, events.longest_ns):
         name = paths[file_id].rpartition("/")[2]
         run.problems.append(Problem(paths[file_id], None, f"{name}: {doubt}", "warning", derived=True))

@@ -98,6 +98,7 @@ def any_header(db: Database, selection: Selection) -> JobHeader:
         step_count=manifest.steps,
         step_numbers=manifest.step_numbers,
         step_processes=manifest.step_processes,
+        operator_roles=manifest.operator_roles,
         phases=manifest.step_phases,
         function_count=manifest.functions,
         function_phases=manifest.function_phases,
@@ -108,6 +109,10 @@ def any_header(db: Database, selection: Selection) -> JobHeader:
         problems=manifest.problems,
         lost_rows=manifest.lost_rows,
         version=manifest.version,
+        measured=bool(manifest.system_rows),
+        wall_clock=manifest.wall_clock or bool(manifest.system_rows),
+        events=manifest.events,
+        kernels=manifest.kernels,
     )
 
 
@@ -196,9 +201,9 @@ def _spot_gaps(db: Database, stored: StoredJob) -> tuple[tuple[int, int], ...]:
 
 
 def _node_names(manifest: Manifest) -> tuple[str, ...]:
-    """The nodes of the system metrics; of the steps where there are none, and then of the Python profiles."""
+    """The nodes of the system metrics; of the events where there are none, and then of the Python profiles."""
     measured = tuple(node.name for node in manifest.nodes)
-    return measured or tuple(dict.fromkeys(node for _, node in manifest.step_groups)) or manifest.function_nodes
+    return measured or tuple(dict.fromkeys(node for node, _ in manifest.event_processes)) or manifest.function_nodes
 
 
 def _described(manifest: Manifest) -> TrainingJob | None:

@@ -74,6 +74,7 @@ def everything(found: Stored) -> dict[str, Any]:
         "summary": rounded(found.table("summary")),
         "gaps": found.table("gaps"),
         "events": events,
+        "operators": found.table("operators"),
         "steps": found.step_rows(),
         "functions": [{k: v for k, v in row.items() if k != "file"} for row in found.table("functions")],
         "files": files,
