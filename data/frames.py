@@ -428,7 +428,8 @@ class EventExtent:
 class Coverage:
     """Which part of the job's time each node's records cover.
 
-    The arrays hold every stretch without a record: `node` is an index into `nodes`, `kind` one of `STRETCHES`.
+    The arrays hold every stretch without a record, gaps cut where an interruption begins and ends: `node` is an index
+    into `nodes`, `kind` one into `STRETCHES`.
     """
 
     start_ns: int  # of the job: first record or event of any node
@@ -442,7 +443,7 @@ class Coverage:
 
 
 STRETCHES = ("gap", "interruption", "before the first record", "after the last record")
-"""Kinds of stretches without a record; an interruption overlaps one that all nodes share."""
+"""Kinds of stretches without a record; what all nodes lack together for long is an interruption."""
 
 
 @dataclass(frozen=True)
