@@ -15,7 +15,7 @@ from components import format as text
 from components.cards import Kpi, kpi_strip
 from components.grid import HEADER_PX, RIGHT, ROW_PX, asking_grid, column, csv_text, filled_grid
 from components.markup import attributes
-from data.frames import (
+from data.frames.quality import (
     FILE_ROWS_COLUMNS,
     PROBLEM_ROWS_COLUMNS,
     ClockOffset,

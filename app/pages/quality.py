@@ -21,7 +21,8 @@ from components.figures import quality as figures
 from components.figures.axes import View
 from components.panels import EmptyView, FigureView, LegendItem, content_panel, figure_panel, grid_panel
 from components.shell import ShellId
-from data.frames import FILE_ROWS_COLUMNS, PROBLEM_ROWS_COLUMNS, Coverage, JobHeader
+from data.frames import JobHeader
+from data.frames.quality import FILE_ROWS_COLUMNS, PROBLEM_ROWS_COLUMNS, Coverage
 from data.insights.coverage import MIN_SHARED_STEPS
 from data.insights.quality import statements, verdict
 from data.insights.statement import Statement

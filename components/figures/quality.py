@@ -13,7 +13,7 @@ from components import format as text
 from components.figures.axes import View, chart, time_layout
 from components.panels import FigureView
 from components.theme import TIME_MARGIN, hue
-from data.frames import STRETCHES, Coverage, NodeCoverage
+from data.frames.quality import STRETCHES, Coverage, NodeCoverage
 
 MAX_ROWS: Final = 200
 """Nodes drawn; of more, those with the least covered."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from data.frames import STRETCHES, ClockOffset, ClockOffsets, Coverage
+from data.frames.quality import STRETCHES, ClockOffset, ClockOffsets, Coverage
 from data.insights.statement import MOST_NAMED, Level, Statement, counted, joined, names, panels_of_kind, span
 
 MIN_SHARED_STEPS = 10

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from data.frames import ClockOffsets, Coverage, FilesOfKind, MetricValues, NodeLoss, OutOfRange, Quality
+from data.frames.quality import ClockOffsets, Coverage, FilesOfKind, MetricValues, NodeLoss, OutOfRange, Quality
 from data.insights.coverage import clock_differences, unlike_intervals, without_records
 from data.insights.statement import (
     METRICS,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from data.frames import (
+from data.frames.quality import (
     ClockOffset,
     ClockOffsets,
     Coverage,
