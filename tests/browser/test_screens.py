@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.driving import settled
 
 PICTURES = Path(__file__).resolve().parents[2] / "docs" / "images"
-SCREENS = ("jobs", "overview", "nodes")
+SCREENS = ("jobs", "overview", "nodes", "quality")
 SIZES = ((1440, 900), (1024, 768))
 SERIOUS = {"serious", "critical"}
 
