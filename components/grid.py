@@ -31,6 +31,8 @@ OPTIONS: Final[dict[str, Any]] = {
     "headerHeight": HEADER_PX,
     "suppressDragLeaveHidesColumns": True,
 }
+ALL_COLUMNS: Final[dict[str, Any]] = {"suppressColumnVirtualisation": True}
+"""Few columns are all there, in view or not: else a grid without its width yet is a table without heads."""
 BLOCKS: Final[dict[str, Any]] = {
     "cacheBlockSize": BLOCK_ROWS,
     "maxBlocksInCache": 20,
@@ -61,7 +63,7 @@ def asking_grid(
         defaultColDef=COLUMN,
         rowModelType="infinite",
         style=dict(style),
-        dashGridOptions=OPTIONS | BLOCKS | {"localeText": {"noRowsToShow": nothing, "loadingOoo": "…"}},
+        dashGridOptions=OPTIONS | ALL_COLUMNS | BLOCKS | {"localeText": {"noRowsToShow": nothing, "loadingOoo": "…"}},
     )
 
 
@@ -77,7 +79,7 @@ def filled_grid(
         defaultColDef=COLUMN,
         rowData=[dict(row) for row in rows],
         style={"height": f"{height}px", "width": "100%"},
-        dashGridOptions=OPTIONS | {"localeText": {"noRowsToShow": "Nothing to show."}},
+        dashGridOptions=OPTIONS | ALL_COLUMNS | {"localeText": {"noRowsToShow": "Nothing to show."}},
     )
 
 

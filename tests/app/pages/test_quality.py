@@ -133,7 +133,7 @@ def asked_files(job_id: str, search: str) -> dict[str, Any]:
 
 
 def test_blocks_of_problems(call: Callable[..., Any], job_id: str) -> None:
-    path = {"shell-url.pathname": f"/jobs/{job_id}/quality", "url.pathname": f"/jobs/{job_id}/quality"}
+    path = {"url.pathname": f"/jobs/{job_id}/quality"}
     answer = call(PROBLEM_ROWS, **{"quality-problem-grid.getRowsRequest": {"startRow": 0, "endRow": 3}}, **path)
     found = rows(answer, "quality-problem-grid")
     assert found["rowCount"] == 7
