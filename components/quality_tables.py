@@ -273,7 +273,16 @@ def clock_grid(grid_id: str, clocks: ClockOffsets) -> dag.AgGrid:
         column("p5", "p5", 90, "CellText", **words("p5")),
         column("p95", "p95", 90, "CellText", **words("p95")),
         column("steps", "Shared steps", 104, **RIGHT),
-        column("said", "", 240, "CellText", flex=2, minWidth=180, cellRendererParams={"text": "said"}, sortable=False),
+        column(
+            "said",
+            "What can be told",
+            240,
+            "CellText",
+            flex=2,
+            minWidth=180,
+            cellRendererParams={"text": "said"},
+            sortable=False,
+        ),
     ]
     return filled_grid(grid_id, columns, [_clock_row(one) for one in clocks.nodes], tallest=TALLEST)
 

@@ -31,6 +31,12 @@ def show(page: Page, site: str, job_url: Callable[..., str]) -> Callable[[str, s
         else:
             page.goto(job_url(tab="" if screen == "overview" else screen))
             settled(page)
+        if screen == "quality":  # grids lay themselves out when they come into view
+            for grid in ("problem", "file"):
+                page.locator(f"#quality-{grid}-grid").scroll_into_view_if_needed()
+                expect(page.locator(f"#quality-{grid}-grid .ag-overlay-no-rows-center")).to_be_visible()
+            page.evaluate("scrollTo(0, 0)")
+            settled(page)
 
     return run
 
