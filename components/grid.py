@@ -89,7 +89,9 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(names)
     for row in rows:
-        writer.writerow("" if value is None else disarmed(plain(value, 1000)) if isinstance(value, str) else value for value in row)
+        writer.writerow(
+            "" if value is None else disarmed(plain(value, 1000)) if isinstance(value, str) else value for value in row
+        )
     return out.getvalue()
 
 

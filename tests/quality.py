@@ -46,6 +46,7 @@ def quality(*kinds: FilesOfKind, losses: Sequence[NodeLoss] = (), **changes: Any
         system_rows=236_214,
         events=5_036,
         steps=188,
+        functions=0,
         lost_rows=sum(one.lost_rows for one in every),
         duplicates=0,
         problems=sum(one.problems for one in every),

@@ -310,6 +310,8 @@ def shown_window(window: tuple[int, int] | None, covered: Coverage) -> Window | 
 def draw_coverage(fetch: Fetch, request: Request) -> FigureView | EmptyView:
     """The time that each node's records cover."""
     covered = fetch(quality.coverage, _whole(request))
+    if not covered.nodes and not covered.events:
+        return EmptyView("This job has neither system metrics nor framework events.", "There is no time to cover.")
     window = request.selection.window or Window(covered.start_ns, max(covered.end_ns, covered.start_ns + 1))
     return figures.coverage_figure(covered, View(window, request.theme, request.offset_minutes, request.search))
 

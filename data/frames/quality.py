@@ -75,6 +75,7 @@ class Quality:
     system_rows: int
     events: int
     steps: int
+    functions: int  # rows of Python profiles
     lost_rows: int
     duplicates: int  # records dropped because they were there already
     problems: int  # warnings and errors
@@ -84,8 +85,8 @@ class Quality:
 
     @property
     def has_data(self) -> bool:
-        """Whether any record or event could be read."""
-        return bool(self.system_rows or self.events)
+        """Whether anything could be read."""
+        return bool(self.system_rows or self.events or self.functions)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def verdict(quality: Quality, coverage: Coverage) -> Verdict:
     left_out = sum(kind.left_out for kind in quality.kinds)
     also = f" {counted(left_out, 'whole event')} made no sense and {were(left_out)} left out." if left_out else ""
     if quality.lost_rows or quality.errors:
-        whole = quality.system_rows + quality.events + quality.duplicates + quality.lost_rows
+        whole = sum((quality.system_rows, quality.events, quality.functions, quality.duplicates, quality.lost_rows))
         lost = (
             f"{counted(quality.lost_rows, 'record')} of {whole:,} ({share(quality.lost_rows, whole)}) "
             f"{were(quality.lost_rows)} lost in {counted(damaged, 'file')}"
@@ -74,10 +74,15 @@ def verdict(quality: Quality, coverage: Coverage) -> Verdict:
     return Verdict(Level.GOOD, f"Everything was read: {read}.")
 
 
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
 def _read(quality: Quality) -> str:
     records = [counted(quality.system_rows, "record")] if quality.system_rows else []
     events = [counted(quality.events, "event")] if quality.events else []
-    return f"{' and '.join([*records, *events])} from {counted(quality.files, 'file')}"
+    functions = [counted(quality.functions, "row") + " of Python profiles"] if quality.functions else []
+    return f"{_listed([*records, *events, *functions])} from {counted(quality.files, 'file')}"
 
 
 def statements(
@@ -115,6 +120,13 @@ def _losses(quality: Quality) -> Iterator[Statement]:
             yield _loss(kind, NodeLoss(kind.kind, f"{len(rest)} more nodes", files, lost))
 
 
+_MEANT = {
+    "system": "Means, percentiles and counts rest on the other records.",
+    "pythontimeline": "Steps may be missing.",
+    "model_timeline": "Steps may be missing.",
+}
+
+
 def _loss(kind: FilesOfKind, loss: NodeLoss) -> Statement:
     whose = f" of {loss.node}" if loss.node else ""
     files = counted(loss.files, "file")
@@ -125,9 +137,7 @@ def _loss(kind: FilesOfKind, loss: NodeLoss) -> Statement:
         Level.WARNING,
         f"{counted(loss.lost_rows, 'record')} of {kind_name(kind.kind)}{whose} {were(loss.lost_rows)} lost in {files}",
         panels_of_kind(kind.kind),
-        "Means, percentiles and counts rest on the other records."
-        if kind.kind == "system"
-        else "Steps may be missing.",
+        _MEANT.get(kind.kind, "What they held is missing there."),
     )
 
 

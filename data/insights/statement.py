@@ -19,6 +19,7 @@ _STEP_PANELS: Panels = (
     ("Overview", ("Time spent in phases of training", "Training progress over time")),
     ("Nodes", ("Step duration", "Step timeline")),
 )
+_FUNCTION_PANELS: Panels = (("Overview", ("Python functions",)),)
 FILE_KINDS: tuple[tuple[str, str, Panels], ...] = (
     (
         "system",
@@ -27,8 +28,8 @@ FILE_KINDS: tuple[tuple[str, str, Panels], ...] = (
     ),
     ("pythontimeline", "Python timelines", _STEP_PANELS),
     ("model_timeline", "model timelines", _STEP_PANELS),
-    ("python_stats", "Python profiles (cProfile)", ()),
-    ("pyinstrument", "Python profiles (Pyinstrument)", ()),
+    ("python_stats", "Python profiles (cProfile)", _FUNCTION_PANELS),
+    ("pyinstrument", "Python profiles (Pyinstrument)", _FUNCTION_PANELS),
     ("training_job", "the job's description", (("Overview", ("Training job details",)),)),
 )
 """Kind of file, its name in words, and the panels that are drawn from it: none where no panel shows it yet."""

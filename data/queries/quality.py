@@ -93,6 +93,7 @@ def summary(db: Database, selection: Selection) -> Quality:
         system_rows=manifest.system_rows,
         events=manifest.events,
         steps=manifest.steps,
+        functions=manifest.functions,
         lost_rows=manifest.lost_rows,
         duplicates=manifest.duplicates,
         problems=manifest.problems,

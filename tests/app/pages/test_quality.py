@@ -94,6 +94,11 @@ def test_the_chart_follows_the_window_and_its_figures_do_not() -> None:
     assert {arguments for _, arguments in asked.asked} == {(Selection("run-a-1a2b3c4d"),)}
 
 
+def test_a_job_of_profiles_alone_has_no_time_to_cover() -> None:
+    view = quality.draw_coverage(fetch(quality_coverage=built.coverage(names=())), request())
+    assert isinstance(view, EmptyView)
+
+
 def test_clocks_say_what_they_mean_or_that_nothing_can_be_told() -> None:
     drawn = words(quality.draw_clocks(fetch(), request()))
     assert "true lateness" in drawn
