@@ -98,7 +98,9 @@ def _time_covered(coverage: Coverage) -> Kpi:
     if not known:
         return Kpi("Time covered", text.MISSING, note="no system metrics")
     least = min(known, key=lambda node: node.covered_percent)
-    whose = "all nodes" if least.covered_percent == 100 else f"lowest node, {text.plain(least.node, 40)}"
+    whose = f"lowest node, {text.plain(least.node, 40)}"
+    if least.covered_percent == 100:
+        whose = "all nodes" if len(known) == len(coverage.nodes) else f"{len(known)} of {len(coverage.nodes)} nodes"
     return Kpi("Time covered", text.number(_share_shown(least.covered_percent)), "%", whose)
 
 
@@ -195,7 +197,7 @@ def node_grid(grid_id: str, coverage: Coverage, offset_minutes: int) -> dag.AgGr
         column("node", "Node", 140, "CellText", flex=1, minWidth=110, pinned="left", sortable=False),
         column("covered", "Covered", 86, "CellText", **words("covered")),
         column("missing", "No record", 92, "CellText", **words("missing")),
-        column("stretches", "Stretches", 88, **RIGHT),
+        column("stretches", "Stretches", 88, "CellText", **RIGHT),
         column("first", "First record", 186, "CellText", **words("first")),
         column("last", "Last record", 186, "CellText", **words("last")),
         column("nominal", "Nominal", 84, "CellText", **words("nominal")),

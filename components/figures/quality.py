@@ -219,7 +219,11 @@ def _caption(coverage: Coverage, nodes: int) -> str:
                 f"job's time; {some} {'lacks' if lacking == 1 else 'lack'} some of it."
             )
         else:
-            parts.append("Every node has records from the beginning to the end.")
+            whose = "Every node" if len(known) == len(coverage.nodes) else "Every other node"
+            parts.append(f"{whose} has records from the beginning to the end.")
+    alone = len(coverage.nodes) - len(known)
+    if alone:
+        parts.append(f"{text.counted(alone, 'node')} {'has' if alone == 1 else 'have'} a record at one time only.")
     if len(coverage.kind) > MAX_STRETCHES:
         parts.append(
             f"The longest {text.count(MAX_STRETCHES)} of {text.count(len(coverage.kind))} stretches are drawn."

@@ -14,6 +14,14 @@ MIN_SHARED_STEPS = 10
 def without_records(coverage: Coverage) -> Iterator[Statement]:
     """Times that no node has, and times that one node lacks."""
     yield from _interruptions(coverage)
+    alone = [node.node for node in coverage.nodes if node.ticks < 2]
+    if alone:
+        yield Statement(
+            Level.WARNING,
+            f"{names(alone)} {'has' if len(alone) == 1 else 'have'} a record at one time only",
+            panels_of_kind("system"),
+            "How much of the time it should have covered cannot be told; nearly all of it is missing.",
+        )
     found = [(at, _own_stretches(coverage, at)) for at in range(len(coverage.nodes))]
     found = [(at, own) for at, own in found if own]
     found.sort(key=lambda item: -sum(end - start for start, end, _ in item[1]))

@@ -67,7 +67,7 @@ def verdict(quality: Quality, coverage: Coverage) -> Verdict:
     if left_out or quality.problems:
         odd = also.strip() or f"{counted(quality.problems, 'remark')} below."
         return Verdict(Level.WARNING, f"No record was lost: {read}. {odd}")
-    if any(node.missing for node in coverage.nodes):
+    if any(node.missing or node.ticks < 2 for node in coverage.nodes):
         return Verdict(
             Level.WARNING, f"Every file was read whole: {read}. But not all of the job's time has records; see below."
         )

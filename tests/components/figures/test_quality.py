@@ -51,6 +51,14 @@ def test_everything_covered_is_said() -> None:
     assert view.caption == "Every node has records from the beginning to the end."
 
 
+def test_a_node_with_one_record_is_not_said_to_be_covered() -> None:
+    alone = built.node("algo-2", ticks=1, end_ns=VIEW.window.start_ns, covered_percent=built.NOT_KNOWN)
+    view = figures.coverage_figure(built.coverage(nodes=[built.node("algo-1"), alone]), VIEW)
+    assert view.caption == (
+        "Every other node has records from the beginning to the end. 1 node has a record at one time only."
+    )
+
+
 def test_many_nodes_grow_the_figure_within_limits() -> None:
     names = [f"algo-{at}" for at in range(1000)]
     gaps: list[Any] = [(at, 10, 20 + at / 10, "gap") for at in range(1000)]

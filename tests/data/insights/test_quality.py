@@ -143,6 +143,13 @@ def test_several_stretches_give_the_sum_and_the_longest() -> None:
     )
 
 
+def test_a_node_with_one_record_is_not_taken_for_covered() -> None:
+    alone = built.node("algo-3", ticks=1, median_ns=0, p95_ns=built.NOT_KNOWN, covered_percent=built.NOT_KNOWN)
+    coverage = built.coverage(nodes=[built.node("algo-1"), built.node("algo-2"), alone])
+    assert only(told(coverage=coverage)).found == "algo-3 has a record at one time only"
+    assert verdict(built.quality(), coverage).level is Level.WARNING
+
+
 def test_an_interruption_is_said_once_for_all_nodes() -> None:
     common = [(at, 100 + at / 10, 190 + at / 10, "interruption") for at in range(3)]
     one = only(told(coverage=built.coverage(common)))
