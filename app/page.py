@@ -40,6 +40,8 @@ class JobPage:
     register: Callable[[Dash, Fetch], None]
     first: tuple[tuple[str, Callable[..., Any]], ...] = field(default=())
     """Content panels that come with the page, drawn by `draw(fetch, request)`: what is cheap and looked at first."""
+    without_data: bool = False
+    """Whether it is drawn also for a stored job of which nothing could be read."""
 
 
 AnyPage = Page | JobPage

@@ -131,7 +131,7 @@ class Router:
     def _job_screen(self, page: JobPage, address: Address) -> Screen:
         job_id = address.selection.job
         try:
-            header = self._fetch(jobs.header, Selection(job_id))
+            header = self._fetch(jobs.any_header if page.without_data else jobs.header, Selection(job_id))
         except NotConverted:
             return self._converting_screen(job_id)
         except UnknownJob:
@@ -165,10 +165,18 @@ class Router:
         status = self._services.conversions.status(job_id)
         name = self._name(job_id)
         return Screen(
-            converting.broken(name, *explain(error)),
+            converting.broken(name, *explain(error), self._quality_link(job_id)),
             shell.crumbs([("Jobs", self.home), (name, "")]),
             watch=status is not None and status.state.active,
         )
+
+    def _quality_link(self, job_id: str) -> str:
+        """Where it is said what is wrong with the files of a job; "" where nothing of it is stored."""
+        try:
+            self._fetch(jobs.any_header, Selection(job_id))
+        except InsightsError:
+            return ""
+        return address_of(self._dash_app, urls.job_path(job_id, urls.QUALITY))
 
     def _name(self, job_id: str) -> str:
         job = self._services.store.job(job_id)

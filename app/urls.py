@@ -15,7 +15,8 @@ from data.selection import Selection, Window
 
 OVERVIEW: Final = "overview"
 NODES: Final = "nodes"
-TABS: Final = (OVERVIEW, NODES)
+QUALITY: Final = "quality"
+TABS: Final = (OVERVIEW, NODES, QUALITY)
 
 _JOB_PATH: Final = re.compile(r"^/jobs/(?P<job>[^/]+)(?:/(?P<tab>[^/]+))?/?$")
 _MILLISECONDS: Final = re.compile(r"^(?P<sign>-?)(?P<whole>\d{1,13})(?:\.(?P<part>\d{1,6}))?$", re.ASCII)
@@ -27,7 +28,7 @@ _INT64_MAX: Final = 2**63 - 1
 class Address:
     """A page of one job with everything its screen depends on.
 
-    `tab` is "overview" or "nodes"; `query` are the other keys (metric, scale) in the order of the URL.
+    `tab` is one of `TABS`; `query` are the other keys (metric, scale) in the order of the URL.
     """
 
     selection: Selection

@@ -67,8 +67,18 @@ window.insights = window.insights || {};
     return lines;
   }
 
+  // Bars from time to time: what each stands for lies in its custom data.
+  function spanRows(traces, names) {
+    const lines = [names];
+    traces.forEach(function (trace) {
+      Array.from(trace.customdata || []).forEach(function (values) { lines.push([trace.name].concat(Array.from(values))); });
+    });
+    return lines;
+  }
+
   function table(graph) {
     const traces = graph._fullData, meta = graph.layout.meta || {};
+    if (meta.spans) return spanRows(traces, meta.spans);
     const cells = traces.filter(function (trace) { return trace.type === 'heatmap'; });
     if (meta.bars) return barRows(traces);
     if (meta.rows && cells.length) return heatmapRows(cells, meta.rows, meta.heads);

@@ -97,8 +97,37 @@ window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
     if (job.state === 'unreadable') { kind = 'unreadable'; words = job.state_detail || 'unreadable'; }
     else if (job.state === 'not converted' || job.state === 'converting') { kind = 'none'; words = job.state; }
     else if (job.state === 'changed') { kind = 'changed'; words = 'the source has changed since it was read'; }
+    else if (job.lost_rows) { kind = 'lost'; words = job.lost_rows + (job.lost_rows === 1 ? ' record' : ' records') + ' lost while reading'; }
     else if (job.problems) { kind = 'problems'; words = job.problems + (job.problems === 1 ? ' problem' : ' problems') + ' while reading'; }
-    return h('span', { className: 'cell-data', title: words }, h('i', { className: 'data-mark ' + kind, role: 'img', 'aria-label': words }));
+    const mark = h('i', { className: 'data-mark ' + kind, role: 'img', 'aria-label': words });
+    if (kind !== 'problems' && kind !== 'lost' && job.disk === null) return h('span', { className: 'cell-data', title: words }, mark);
+    const href = job.href + '/quality';
+    return h('a', { className: 'cell-data', href, title: words + '; see data quality', onClick: function (event) { open(event, href); } }, mark);
+  };
+
+  // Words that the server has chosen; a missing one is hatched, or what the column says in its place.
+  cells.CellText = function (props) {
+    if (!props.data) return h('span', { className: 'cell-muted' }, '\u2026');
+    const value = props.data[props.text || props.colDef.field];
+    const title = props.title ? props.data[props.title] : value;
+    if (value !== null && value !== undefined) return h('span', { className: 'cell-soft cell-cut', title }, value);
+    return props.none ? h('span', { className: 'cell-muted' }, props.none) : h('span', { className: 'hatch-tag' }, 'n/a');
+  };
+
+  cells.QualityLevel = function (props) {
+    const row = props.data;
+    if (!row) return h('span', { className: 'cell-muted' }, '\u2026');
+    return h('span', { className: 'level ' + row.level }, h('i', { 'aria-hidden': true }, row.sign), row.severity);
+  };
+
+  // A long path loses its folders first; all of it is in the tooltip.
+  cells.QualityPath = function (props) {
+    if (!props.data) return h('span', { className: 'cell-muted' }, '\u2026');
+    const path = props.data[props.text];
+    if (path === null || path === undefined) return h('span', { className: 'cell-muted' }, props.none || '');
+    const at = path.lastIndexOf('/') + 1;
+    return h('span', { className: 'cell-path mono', title: path },
+      at ? h('span', { className: 'folders' }, path.slice(0, at)) : null, h('span', { className: 'name' }, path.slice(at)));
   };
 
   cells.FunctionText = function (props) {

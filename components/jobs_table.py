@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import dash_ag_grid as dag
 from dash import html
@@ -13,33 +11,26 @@ from dash.development.base_component import Component
 
 from components.cards import Kpi, kpi_strip
 from components.format import MISSING, byte_size, count, counted, duration, is_missing, plain, seconds, timestamp
-from components.grid import GRID_THEME, HEADER_PX, ROW_PX, disarmed
+from components.grid import BLOCKS, COLUMN, HEADER_PX, OPTIONS, RIGHT, ROW_PX, column
+from components.grid import csv_text as grid_csv
 from components.markup import attributes
 from components.shell import STATUS_WORDS
 from data.frames import JOB_LIST_COLUMNS, JobList, JobTotals
-
-BLOCK_ROWS: Final = 100
 
 
 def jobs_grid(grid_id: str) -> dag.AgGrid:
     """The empty table; it asks for its rows block by block."""
     options = {
-        "theme": {"function": GRID_THEME},
-        "rowHeight": ROW_PX,
-        "headerHeight": HEADER_PX,
-        "cacheBlockSize": BLOCK_ROWS,
-        "maxBlocksInCache": 20,
-        "infiniteInitialRowCount": 1,
-        "blockLoadDebounceMillis": 60,
+        **OPTIONS,
+        **BLOCKS,
         "suppressMultiSort": False,
-        "suppressDragLeaveHidesColumns": True,
         "localeText": {"noRowsToShow": "No job matches.", "loadingOoo": "\u2026"},
     }
     return dag.AgGrid(
         id=grid_id,
         className="jobs-grid",
         columnDefs=_columns(),
-        defaultColDef={"sortable": True, "resizable": True, "suppressHeaderMenuButton": True, "minWidth": 44},
+        defaultColDef=COLUMN,
         rowModelType="infinite",
         style=grid_style(8),
         getRowId="params.data.job_id",
@@ -48,33 +39,25 @@ def jobs_grid(grid_id: str) -> dag.AgGrid:
 
 
 def _columns() -> list[dict[str, Any]]:
-    def column(field: str, words: str, width: int, renderer: str = "", **more: Any) -> dict[str, Any]:
-        definition: dict[str, Any] = {"field": field, "headerName": words, "width": width, **more}
-        if renderer:
-            definition["cellRenderer"] = renderer
-        return definition
-
-    right = {"type": "rightAligned"}
-
     def text(key: str) -> dict[str, Any]:
         return {"cellRendererParams": {"text": key}}
 
     def bar(metric: str) -> dict[str, Any]:
-        return {"cellRendererParams": {"metric": metric}, **right}
+        return {"cellRendererParams": {"metric": metric}, **RIGHT}
 
     return [
         column("name", "Job", 200, "JobName", flex=1, minWidth=180, pinned="left"),
         column("status", "Status", 110, "JobStatus"),
-        column("start_ns", "Started (UTC)", 132, "JobStarted", sort="desc", **right),
-        column("duration_ns", "Duration", 98, "JobText", **text("duration"), **right),
+        column("start_ns", "Started (UTC)", 132, "JobStarted", sort="desc", **RIGHT),
+        column("duration_ns", "Duration", 98, "JobText", **text("duration"), **RIGHT),
         column("instances", "Instances", 148, "JobText", **text("instances")),
-        column("gpus", "GPUs", 60, "JobText", **text("gpus_text"), **right),
+        column("gpus", "GPUs", 60, "JobText", **text("gpus_text"), **RIGHT),
         column("gpu_trend", "GPU over time", 106, "JobTrend", sortable=False),
         column("gpu_p95", "GPU p95 %", 106, "JobBar", **bar("gpu")),
         column("cpu_p95", "CPU p95 %", 106, "JobBar", **bar("cpu")),
-        column("nodes", "Nodes", 62, "JobText", **text("nodes_text"), **right),
-        column("billed_s", "Billed", 78, "JobText", **text("billed"), **right),
-        column("stored_bytes", "Disk", 78, "JobText", **text("disk"), **right),
+        column("nodes", "Nodes", 62, "JobText", **text("nodes_text"), **RIGHT),
+        column("billed_s", "Billed", 78, "JobText", **text("billed"), **RIGHT),
+        column("stored_bytes", "Disk", 78, "JobText", **text("disk"), **RIGHT),
         column("problems", "Data", 56, "JobData"),
         column("remove", "", 42, "JobRemove", sortable=False, resizable=False),
     ]
@@ -111,13 +94,20 @@ def _row(job: dict[str, Any], href: Callable[[str], str]) -> dict[str, Any]:
         "gpu_p95": None if known["gpu_p95"] is None else float(known["gpu_p95"]),
         "cpu_p95": None if known["cpu_p95"] is None else float(known["cpu_p95"]),
         "problems": None if known["problems"] is None else int(known["problems"]),
+        "lost_rows": None if known["lost_rows"] is None else int(known["lost_rows"]),
         "disk": byte_size(known["stored_bytes"]) if known["stored_bytes"] else None,
     }
 
 
 def table_foot() -> html.Div:
     """What the signs in the table mean."""
-    marks = (("", "all read"), ("problems", "with problems"), ("unreadable", "unreadable"), ("none", "not converted"))
+    marks = (
+        ("", "all read"),
+        ("problems", "with problems"),
+        ("lost", "records lost"),
+        ("unreadable", "unreadable"),
+        ("none", "not converted"),
+    )
     items: list[Component] = [
         html.Span(
             [html.I(className=f"data-mark {kind}".strip(), **attributes(aria_hidden="true")), words],
@@ -132,18 +122,15 @@ def table_foot() -> html.Div:
 
 def csv_text(frame: JobList) -> str:
     """The list as CSV, in UTC and plain units; a text that a spreadsheet would run as a formula is disarmed."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
     columns = [name for name in JOB_LIST_COLUMNS if name != "gpu_trend"]
-    writer.writerow([{"start_ns": "start_utc", "duration_ns": "duration_s"}.get(name, name) for name in columns])
-    for values in frame[columns].itertuples(index=False):
-        writer.writerow(_csv_value(name, value) for name, value in zip(columns, values, strict=True))
-    return out.getvalue()
+    names = [{"start_ns": "start_utc", "duration_ns": "duration_s"}.get(name, name) for name in columns]
+    rows = frame[columns].itertuples(index=False)
+    return grid_csv(names, ([_csv_value(*pair) for pair in zip(columns, row, strict=True)] for row in rows))
 
 
 def _csv_value(name: str, value: Any) -> str:
     if isinstance(value, str):
-        return disarmed(plain(value, 1000))
+        return value
     if is_missing(value):
         return ""
     if name == "start_ns":

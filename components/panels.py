@@ -43,7 +43,7 @@ class LegendItem:
 
     label: str
     metric: str = ""
-    mark: Literal["box", "band", "line", "dotted", "hatch"] = "line"
+    mark: Literal["box", "band", "line", "dotted", "hatch", "open"] = "line"
 
 
 GRAPH_CONFIG: Final[Any] = {
@@ -125,6 +125,21 @@ def content_panel(
         query_keys=query_keys,
         min_height=min_height,
     )
+
+
+def grid_panel(
+    panel_id: str,
+    title: str,
+    grid: Component,
+    *,
+    controls: Component | None = None,
+    query_keys: Sequence[str] | None = (),
+) -> html.Section:
+    """A card whose body is a grid that asks for its rows by itself, once this panel has been asked for."""
+    answer = html.I(id=f"{panel_id}-answer", hidden=True)
+    body = html.Div([grid, answer], className="panel-grid")
+    parts: list[Component] = [_head(panel_id, title, controls, ()), body]
+    return _panel(panel_id, parts, metric="", wide=False, query_keys=query_keys, min_height=120)
 
 
 def _panel(

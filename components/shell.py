@@ -33,6 +33,9 @@ class ShellId(StrEnum):
     PROGRESS = "shell-progress"
 
 
+TAB_NAMES = {"quality": "Data quality"}
+"""Names of tabs that are not the last part of their address."""
+
 KEYS = (
     (("/",), "search jobs"),
     (("W", "S"), "zoom in and out"),
@@ -155,7 +158,9 @@ def job_header(header: JobHeader, tab: str, links: Mapping[str, str], *, changed
                     html.Div(
                         [
                             html.H1(plain(header.name)),
-                            html.Div(_facts(header, changed=changed), className="page-sub"),
+                            html.Div(
+                                [*_facts(header, changed=changed), *_lost(header, tab, links)], className="page-sub"
+                            ),
                         ]
                     ),
                     html.Div([copy], className="actions"),
@@ -195,12 +200,23 @@ def _gpus(header: JobHeader) -> str:
     return "GPU kernels traced" if header.kernels else "no GPU kernels traced"
 
 
+def _lost(header: JobHeader, tab: str, links: Mapping[str, str]) -> list[Component]:
+    """A way to the tab that says what was lost; nothing where all was read, or on that tab."""
+    if not header.lost_rows or tab == "quality" or "quality" not in links:
+        return []
+    sign = html.Span("◆", **attributes(aria_hidden="true"))
+    words = f"{counted(header.lost_rows, 'record')} lost"
+    return [html.Span(dcc.Link([sign, words], href=links["quality"], className="chip lost"))]
+
+
 def _tabs(header: JobHeader, tab: str, links: Mapping[str, str]) -> html.Nav:
-    counts = {"nodes": str(len(header.nodes))}
+    counts = {"nodes": str(len(header.nodes))} if header.nodes else {}
+    if header.problems:
+        counts["quality"] = counted(header.problems, "problem")
     items: list[Component] = []
     for name, href in links.items():
         current = attributes(aria_current="page") if name == tab else {}
-        words: list[str | Component] = [name.capitalize()]
+        words: list[str | Component] = [TAB_NAMES.get(name, name.capitalize())]
         if name in counts:
             words.append(html.Span(counts[name], className="tab-count"))
         # dcc.Link takes no aria attributes, so the mark of the current tab sits on a plain element

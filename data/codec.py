@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from data import frames
 from data.errors import FormatError
+from data.frames import quality
 
 MAGIC = b"DIC1"
 NUMBER_KINDS = "biuf"
@@ -31,8 +32,9 @@ SPECIAL_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 CLASSES: dict[str, type[Any]] = {
     name: value
-    for name, value in vars(frames).items()
-    if inspect.isclass(value) and is_dataclass(value) and value.__module__ == frames.__name__
+    for module in (frames, quality)
+    for name, value in vars(module).items()
+    if inspect.isclass(value) and is_dataclass(value) and value.__module__ == module.__name__
 }
 
 

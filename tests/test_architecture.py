@@ -70,13 +70,13 @@ def test_ids_of_pages_are_unique_and_carry_the_page_s_name() -> None:
     owners: Counter[str] = Counter()
     for path in (ROOT / "app" / "pages").glob("*.py"):
         module = importlib.import_module(f"app.pages.{path.stem}".removesuffix(".__init__"))
-        ids = getattr(module, "Id", None)
-        if ids is None or ids.__module__ != module.__name__:
-            continue
-        assert issubclass(ids, StrEnum)
-        owners.update(str(member) for member in ids)
         name = path.stem.replace("_", "-")
-        assert [str(member) for member in ids if not str(member).startswith(f"{name}-")] == []
+        for ids in (getattr(module, "Id", None), getattr(module, "Part", None)):
+            if ids is None or ids.__module__ != module.__name__:
+                continue
+            assert issubclass(ids, StrEnum)
+            owners.update(str(member) for member in ids)
+            assert [str(member) for member in ids if not str(member).startswith(f"{name}-")] == []
     from components.shell import ShellId
 
     owners.update(str(member) for member in ShellId)

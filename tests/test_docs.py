@@ -15,7 +15,7 @@ import pytest
 import typer
 
 from app.cli import cli
-from app.pages import PAGES, nodes, overview
+from app.pages import PAGES, nodes, overview, quality
 from app.settings import FLAGS, Settings
 from components.jobs_table import jobs_grid
 from data import inspection, schema
@@ -152,7 +152,11 @@ def test_every_page_has_a_heading(page: Any) -> None:
     assert f"{page.title} `{page.pattern}`" in headings("docs/figures.md")
 
 
-@pytest.mark.parametrize(("page", "module"), [(PAGES[1], overview), (PAGES[2], nodes)], ids=["overview", "nodes"])
+@pytest.mark.parametrize(
+    ("page", "module"),
+    [(PAGES[1], overview), (PAGES[2], nodes), (PAGES[3], quality)],
+    ids=["overview", "nodes", "quality"],
+)
 def test_every_panel_has_a_row(page: Any, module: Any) -> None:
     documented = first_cells(section("docs/figures.md", f"{page.title} `{page.pattern}`"))
     assert {word for word in documented if word.startswith(f"{page.tab}-")} == {str(one) for one in module.Id}
@@ -376,8 +380,10 @@ def test_pages_of_the_documents_can_be_reached_from_the_readme() -> None:
 
 def test_names_of_limits_in_the_documents_are_the_real_ones() -> None:
     """Numbers that are easily changed in the code and forgotten here."""
+    from components.figures import quality as quality_figures
     from data.convert.derive import SPOT_GAP_NS, TREND_POINTS
     from data.convert.supervise import DEFAULT_LIMITS
+    from data.insights import coverage, statement
     from data.queries import bins
 
     figures = " ".join(read("docs/figures.md").split())
@@ -392,6 +398,10 @@ def test_names_of_limits_in_the_documents_are_the_real_ones() -> None:
         (figures, lambda: f"above {nodes.MAX_HEATMAP_NODES} nodes"),
         (figures, lambda: f"above {steps.MAX_POINTS:,} steps"),
         (figures, lambda: f"At most {steps.MAX_OUTLIERS} outliers are marked"),
+        (figures, lambda: f"at most {statement.MOST_NAMED} nodes are named"),
+        (figures, lambda: f"at most {quality_figures.MAX_ROWS} nodes, the least covered"),
+        (figures, lambda: f"the {quality_figures.MAX_STRETCHES:,} longest stretches"),
+        (figures, lambda: f"Below {coverage.MIN_SHARED_STEPS} shared steps"),
         (figures, lambda: f"{steps.BINS} bins, exact, every step"),
         (read("SECURITY.md"), lambda: f"may use {DEFAULT_LIMITS.memory_mb // 1024} GiB of memory"),
         (read("SECURITY.md"), lambda: f"and {DEFAULT_LIMITS.seconds // 3600} hours"),

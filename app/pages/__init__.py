@@ -7,10 +7,11 @@ from typing import Final
 
 from app import urls
 from app.page import AnyPage, JobPage, Page
-from app.pages import jobs, nodes, overview
+from app.pages import jobs, nodes, overview, quality
 
 PAGES: Final[tuple[AnyPage, ...]] = (
     Page("/", "Jobs", jobs.layout, jobs.register),
     JobPage("/jobs/<job>", "Overview", urls.OVERVIEW, overview.layout, overview.register, overview.FIRST),
     JobPage("/jobs/<job>/nodes", "Nodes", urls.NODES, nodes.layout, nodes.register),
+    JobPage("/jobs/<job>/quality", "Data quality", urls.QUALITY, quality.layout, quality.register, without_data=True),
 )

@@ -6,7 +6,7 @@ import time
 from enum import StrEnum
 from typing import Any
 
-from dash import Dash, Input, Output, State, html, no_update
+from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
 from app.conversion import Conversions, ConversionStatus
@@ -37,8 +37,12 @@ def layout(name: str, status: ConversionStatus | None) -> html.Div:
     )
 
 
-def broken(name: str, message: str, hint: str) -> html.Div:
-    """A card for a stored job that cannot be read, with a way to convert it again."""
+def broken(name: str, message: str, hint: str, quality: str = "") -> html.Div:
+    """A card for a stored job that cannot be read, with a way to convert it again.
+
+    `quality` is the address of what is wrong with its files, "" where nothing is known of them.
+    """
+    files = [dcc.Link("See its files", href=quality, className="button")] if quality else []
     return html.Div(
         html.Section(
             [
@@ -46,7 +50,7 @@ def broken(name: str, message: str, hint: str) -> html.Div:
                 html.P("This job could not be opened.", className="lead"),
                 notices.failed(plain(message, 600), plain(hint, 600)),
                 html.Div(id=ShellId.PROGRESS, className="broken-progress"),
-                html.Div(_retry_button(), className="actions"),
+                html.Div([_retry_button(), *files], className="actions"),
             ],
             className="card",
         ),

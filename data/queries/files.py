@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from data.frames import FILE_ROWS_COLUMNS, PROBLEM_ROWS_COLUMNS, FilePage, FileRows, ProblemPage, ProblemRows
+from data.frames.quality import FILE_ROWS_COLUMNS, PROBLEM_ROWS_COLUMNS, FilePage, FileRows, ProblemPage, ProblemRows
 from data.selection import Selection
 from data.store import Database, StoredJob
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from data.frames import (
+from data.frames.quality import (
     ClockOffset,
     ClockOffsets,
     Coverage,
@@ -26,11 +27,9 @@ from data.manifest import Manifest, NodeEntry
 from data.names import natural_key
 from data.queries import jobs
 from data.queries.files import FOUND, tables
-from data.readers.events import split_node_id
 from data.schema import GAP_INTERVALS
 from data.selection import Selection
 from data.series import Metric
-from data.sources import FileKind
 from data.sources.layout import node_of
 from data.store import Database, StoredJob
 
@@ -94,6 +93,7 @@ def summary(db: Database, selection: Selection) -> Quality:
         system_rows=manifest.system_rows,
         events=manifest.events,
         steps=manifest.steps,
+        functions=manifest.functions,
         lost_rows=manifest.lost_rows,
         duplicates=manifest.duplicates,
         problems=manifest.problems,
@@ -111,16 +111,11 @@ def _losses(db: Database, files: dict[str, list[str]]) -> tuple[NodeLoss, ...]:
     damaged, lost = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     damages = _plain_rows(db.frame(_DAMAGED, **files))
     for path, kind, rows in damages:
-        key = str(kind), _host(str(kind), node_of(str(path)))
+        key = str(kind), node_of(str(path))
         damaged[key] += 1
         lost[key] += int(rows)
     order = sorted(damaged, key=lambda key: (-lost[key], -damaged[key], key[0], natural_key(key[1])))
     return tuple(NodeLoss(*key, damaged[key], lost[key]) for key in order[:MOST_LOSSES])
-
-
-def _host(kind: str, node: str) -> str:
-    """The node without the process that the names of event files put before it."""
-    return node if kind == FileKind.SYSTEM else split_node_id(node)[0]
 
 
 def coverage(db: Database, selection: Selection) -> Coverage:
@@ -131,15 +126,23 @@ def coverage(db: Database, selection: Selection) -> Coverage:
     stored = db.job(selection.job)
     manifest = stored.manifest
     places = {node.name: at for at, node in enumerate(manifest.nodes)}
-    found = [
-        (places[str(node)], int(start), int(end), _INTERRUPTION if spot else _GAP)
+    common = jobs.times(db, Selection(selection.job)).spot_gaps
+    stretches = [
+        (places[str(node)], int(start), int(end), bool(spot))
         for node, start, end, spot in _plain_rows(jobs.gaps(db, Selection(selection.job)))
     ]
+    found = [
+        piece
+        for at, start, end, spot in stretches
+        for piece in _pieces(manifest.nodes[at], at, (start, end), common if spot else ())
+    ]
     for at, node in enumerate(manifest.nodes):
-        found += _ends(at, node, manifest)
+        ends = _ends(at, node, manifest)
+        stretches += [(*one[:3], False) for one in ends]
+        found += ends
     found.sort()
     missing, count = Counter[int](), Counter[int]()
-    for at, start, end, _ in found:
+    for at, start, end, _ in stretches:
         missing[at] += end - start
         count[at] += 1
     spread = _intervals(db, stored)
@@ -156,6 +159,29 @@ def coverage(db: Database, selection: Selection) -> Coverage:
         stretch_end_ns=np.array(columns[2], np.int64),
         kind=np.array(columns[3], np.uint8),
     )
+
+
+def _pieces(
+    node: NodeEntry, at: int, gap: tuple[int, int], common: Sequence[tuple[int, int]]
+) -> list[tuple[int, int, int, int]]:
+    """A gap of a node, cut into what all nodes lack and what it lacks alone.
+
+    Nodes do not stop in the same microsecond: a rest that would be no gap by itself belongs to the interruption.
+    """
+    (start, end), limit = gap, GAP_INTERVALS * node.interval_ns
+    found: list[tuple[int, int, int, int]] = []
+    for first, last in common:
+        first, last = max(first, start), min(last, end)
+        if first >= last:
+            continue
+        if first - start <= limit:
+            first = start
+        else:
+            found.append((at, start, first, _GAP))
+        last = end if end - last <= limit else last
+        found.append((at, first, last, _INTERRUPTION))
+        start = last
+    return [*found, (at, start, end, _GAP)] if start < end else found
 
 
 def _ends(at: int, node: NodeEntry, manifest: Manifest) -> list[tuple[int, int, int, int]]:

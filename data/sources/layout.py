@@ -28,6 +28,7 @@ _TRACE_TIME = re.compile(r"[._](1\d{12}|1\d{15}|1\d{18})\.", re.ASCII)
 _RANK_FOLDER = re.compile(r"(?:rank|worker)[-_ ]?\d+", re.ASCII | re.IGNORECASE)
 _PYTHON_PROFILES = {"python_stats": FileKind.PYTHON_STATS, "python_stats.json": FileKind.PYINSTRUMENT}
 _PROFILER_FOLDER = re.compile(r"(?:^|/)(?:cprofile|pyinstrument)/", re.IGNORECASE)
+_PROCESS = re.compile(r".+?-(?=algo-[0-9])", re.DOTALL)
 _NS_PER_NAME_UNIT = {16: 1_000, 19: 1}  # digits of the time in an event file's name: microseconds, nanoseconds
 
 
@@ -38,9 +39,10 @@ def classify(path: str, inside: str, size: int, mtime_ns: int) -> SourceFile:
 
 
 def node_of(path: str) -> str:
-    """The node that a file's name gives, as `SourceFile.node`; "" where it gives none."""
-    inside = path.partition(f"{PROFILER_OUTPUT}/")[2] or path
-    return _classify(path, inside)[1]
+    """The node that a file's name gives, without the process that event files put before it; "" where it gives none."""
+    kind, node, _ = _classify(path, path.partition(f"{PROFILER_OUTPUT}/")[2] or path)
+    process = None if kind is FileKind.SYSTEM else _PROCESS.match(node)
+    return node[process.end() :] if process else node
 
 
 def _classify(path: str, inside: str) -> tuple[FileKind, str, int]:

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.driving import settled
 
 PICTURES = Path(__file__).resolve().parents[2] / "docs" / "images"
-SCREENS = ("jobs", "overview", "nodes")
+SCREENS = ("jobs", "overview", "nodes", "quality")
 SIZES = ((1440, 900), (1024, 768))
 SERIOUS = {"serious", "critical"}
 
@@ -30,6 +30,12 @@ def show(page: Page, site: str, job_url: Callable[..., str]) -> Callable[[str, s
             expect(page.locator(".job-link")).to_have_count(4)
         else:
             page.goto(job_url(tab="" if screen == "overview" else screen))
+            settled(page)
+        if screen == "quality":  # grids lay themselves out when they come into view
+            for grid in ("problem", "file"):
+                page.locator(f"#quality-{grid}-grid").scroll_into_view_if_needed()
+                expect(page.locator(f"#quality-{grid}-grid .ag-overlay-no-rows-center")).to_be_visible()
+            page.evaluate("scrollTo(0, 0)")
             settled(page)
 
     return run

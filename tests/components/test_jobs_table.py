@@ -39,6 +39,12 @@ def test_what_is_missing_is_null_and_never_zero() -> None:
     assert found["instances"] is None
 
 
+def test_lost_records_are_told_apart_from_other_problems() -> None:
+    assert (row(problems=3)["problems"], row(problems=3)["lost_rows"]) == (3, 0)
+    assert row(problems=3, lost_rows=281)["lost_rows"] == 281
+    assert row(problems=pd.NA, lost_rows=pd.NA)["lost_rows"] is None
+
+
 def test_a_measured_zero_stays() -> None:
     found = row(gpus=0, gpu_p95=0.0)
     assert found["gpus_text"] == "0"

@@ -36,6 +36,15 @@ def facts(header: JobHeader) -> list[str]:
     return [drawn.words(fact) for fact in line.children]
 
 
+def test_lost_records_lead_to_the_tab_that_says_which() -> None:
+    links = {**LINKS, "quality": "/jobs/a/quality"}
+    header = job_header(problems=3, lost_rows=281)
+    assert "281 records lost" in said(shell.job_header(header, "overview", links))
+    assert "281 records lost" not in said(shell.job_header(header, "quality", links))
+    assert "lost" not in said(shell.job_header(job_header(problems=3), "overview", links))
+    assert "3 problems" in drawn.words(shell.job_header(header, "nodes", links))
+
+
 def test_what_is_known_is_said_in_facts() -> None:
     assert facts(job_header())[:-1] == ["✓ Completed", "3 × ml.p3.8xlarge", "12 GPUs", "TensorFlow 2.3.1"]
     assert facts(job_header())[-1].startswith("4 Dec 2020, ")
