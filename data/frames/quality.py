@@ -47,7 +47,7 @@ class FilesOfKind:
     rows: int  # usable records or events, duplicates among them
     lost_rows: int
     damaged: int  # files that lost records or could not be read
-    left_out: int  # whole events that made no sense, as far as the problems count them
+    left_out: int  # whole events that made no sense
     copies: int  # files that repeat another one byte for byte
     problems: int  # warnings and errors
 

@@ -19,6 +19,8 @@ _STEP_PANELS: Panels = (
     ("Overview", ("Time spent in phases of training", "Training progress over time")),
     ("Nodes", ("Step duration", "Step timeline")),
 )
+_EVENT_PANELS: Panels = (("Nodes", ("Framework metrics over time", "Time spent in training")),)
+_TRACE_PANELS: Panels = (*_STEP_PANELS[:1], ("Nodes", (*_STEP_PANELS[1][1], *_EVENT_PANELS[0][1])))
 _FUNCTION_PANELS: Panels = (("Overview", ("Python functions",)),)
 FILE_KINDS: tuple[tuple[str, str, Panels], ...] = (
     (
@@ -26,8 +28,15 @@ FILE_KINDS: tuple[tuple[str, str, Panels], ...] = (
         "system metrics",
         (("Overview", ("Resource utilization",)), ("Nodes", ("System utilization", "Over time", "Distributions"))),
     ),
-    ("pythontimeline", "Python timelines", _STEP_PANELS),
-    ("model_timeline", "model timelines", _STEP_PANELS),
+    ("pythontimeline", "Python timelines", _TRACE_PANELS),
+    ("model_timeline", "model timelines", _TRACE_PANELS),
+    ("horovod_timeline", "Horovod timelines", _EVENT_PANELS),
+    ("smdataparallel_timeline", "SMDataParallel timelines", _EVENT_PANELS),
+    ("merged_timeline", "merged timelines", _TRACE_PANELS),
+    ("tensorflow_trace", "TensorFlow traces", _EVENT_PANELS),
+    ("tensorflow_metadata", "start times of TensorFlow traces", _EVENT_PANELS),
+    ("trace", "traces", _TRACE_PANELS),
+    ("perhaps_trace", "JSON beside traces", ()),
     ("python_stats", "Python profiles (cProfile)", _FUNCTION_PANELS),
     ("pyinstrument", "Python profiles (Pyinstrument)", _FUNCTION_PANELS),
     ("training_job", "the job's description", (("Overview", ("Training job details",)),)),

@@ -8,16 +8,13 @@ from data.frames.quality import FILE_ROWS_COLUMNS, PROBLEM_ROWS_COLUMNS, FilePag
 from data.selection import Selection
 from data.store import Database, StoredJob
 
-# Readers leave out whole events that make no sense and say how many in the words of the problem.
-_LEFT_OUT = r"coalesce(try_cast(regexp_extract(message, '(\d+) (?:[a-z]+ )*events? .*left out', 1) as bigint), 0)"
-FOUND = f"""
+FOUND = """
     select file_path as path, count(*)::bigint as problems,
            (count(*) filter (severity <> 'note'))::bigint as faults,
-           (count(*) filter (severity = 'error'))::bigint as errors,
-           coalesce(sum({_LEFT_OUT}) filter (severity <> 'note'), 0)::bigint as left_out
+           (count(*) filter (severity = 'error'))::bigint as errors
     from read_parquet($problems) group by file_path
 """
-"""Per file: how many problems, how many of them are more than notes, and how many whole events were left out."""
+"""Per file: how many problems, how many of them are more than notes, and how many are errors."""
 
 _SEVERITY = "case severity when 'error' then 0 when 'warning' then 1 else 2 end"
 _PROBLEM_ORDER = {"severity": _SEVERITY} | {name: name for name in ("file", "line", "message", "lost_rows")}

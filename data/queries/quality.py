@@ -26,6 +26,7 @@ from data.frames.quality import (
 from data.manifest import Manifest, NodeEntry
 from data.names import natural_key
 from data.queries import jobs
+from data.queries.events import part_files
 from data.queries.files import FOUND, tables
 from data.schema import GAP_INTERVALS
 from data.selection import Selection
@@ -62,7 +63,7 @@ _KINDS = f"""
     select kind, count(*)::bigint as files, sum(size)::bigint as size_bytes, sum(rows)::bigint as rows,
            sum(lost_rows)::bigint as lost_rows,
            (count(*) filter (lost_rows > 0 or coalesce(errors, 0) > 0))::bigint as damaged,
-           coalesce(sum(left_out), 0)::bigint as left_out, (count(*) filter (copy_of <> ''))::bigint as copies,
+           sum(invalid)::bigint as left_out, (count(*) filter (copy_of <> ''))::bigint as copies,
            coalesce(sum(faults), 0)::bigint as problems
     from read_parquet($files) left join ({FOUND}) using (path)
     group by kind order by size_bytes desc, kind
@@ -232,12 +233,16 @@ def _intervals(db: Database, stored: StoredJob) -> dict[int, tuple[float, int]]:
 
 
 def _extents(db: Database, stored: StoredJob) -> tuple[EventExtent, ...]:
-    if not stored.manifest.events:
+    manifest = stored.manifest
+    if not manifest.events:
         return ()
     rows = db.frame(
         "select node::varchar as node, min(start_ns) as first, max(start_ns + duration_ns) as last,"
-        " count(*)::bigint as events from read_parquet($events) group by node",
-        events=[str(stored.folder / "events.parquet")],
+        " count(*)::bigint as events from read_parquet($events)"
+        " where wall = $wall and duration_ns <= $longest_ns group by node",
+        events=part_files(stored),
+        wall=manifest.wall_clock,
+        longest_ns=manifest.longest_ns,
     )
     extents = [
         EventExtent(str(node), int(first), int(last), int(many)) for node, first, last, many in _plain_rows(rows)
