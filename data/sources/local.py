@@ -31,7 +31,7 @@ from data.sources.layout import (
 _UNPROFILED_SIGNS = ("debug-output", "output")  # a training job's folder, although no profiler wrote into it
 _HINT = "Name a folder that holds profiler-output/ or traces, a folder of such folders, or one trace file."
 _MOST_LOOKED_AT = 5_000
-_MOST_OPENED = 20
+_MOST_OPENED = 10
 _SNIFFED_BYTES = 1 << 16
 _DEEPEST = 24  # folders below the profiler output; real ones need eight
 _ODD_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -131,8 +131,6 @@ class LocalSource:
             return (self._made(root, root, "", traces=True),)
         if jobs and (job is None or any(child.profiled for child in jobs)):
             return tuple(jobs)
-        if job is None and _looks_like_traces(root):
-            return (self._made(root, root, "", traces=True),)
         return (job,) if job is not None else ()
 
     def _child(self, folder: str, root: str) -> LocalJob | None:
@@ -215,31 +213,26 @@ def _folder_names(uri: str, root: str) -> list[str]:
 
 
 def _has_traces(folder: str, *, deep: bool) -> bool:
-    """Whether a folder holds what is surely a trace; `deep` looks into its folders, too, some thousand entries."""
-    pending, seen = [folder], 0
+    """Whether a folder holds a trace; `deep` looks into its folders, too, some thousand entries.
+
+    A name may tell; else a few of the JSON files are opened, to see whether one begins like a trace.
+    """
+    pending, perhaps, seen = [folder], list[str](), 0
     while pending and seen < _MOST_LOOKED_AT:
         try:
             with os.scandir(pending.pop()) as entries:
-                for entry in entries:
-                    seen += 1
-                    if entry.is_dir(follow_symlinks=False):
-                        if deep:
-                            pending.append(entry.path)
-                    elif is_trace(entry.name) and entry.is_file(follow_symlinks=False):
-                        return True
+                found = sorted(entries, key=lambda entry: entry.name)
         except OSError:
             continue
-    return False
-
-
-def _looks_like_traces(folder: str) -> bool:
-    """Whether one of the JSON files right in a folder begins like a trace."""
-    try:
-        with os.scandir(folder) as entries:
-            found = [one.path for one in entries if may_be_trace(one.name) and one.is_file(follow_symlinks=False)]
-    except OSError:
-        return False
-    return any(_begins_like_trace(path) for path in sorted(found)[:_MOST_OPENED])
+        seen += len(found)
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                pending += [entry.path] if deep else []
+            elif may_be_trace(entry.name) and entry.is_file(follow_symlinks=False):
+                if is_trace(entry.name):
+                    return True
+                perhaps.append(entry.path)
+    return any(_begins_like_trace(path) for path in perhaps[:_MOST_OPENED])
 
 
 def _begins_like_trace(path: str) -> bool:
