@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 
+REAL = Path(os.environ.get("REAL_TRACES") or ROOT.parent / "shared" / "real")
+"""Profiler output that others published, with its facts; not part of the project."""
+
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("steady")
 

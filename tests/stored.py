@@ -84,6 +84,17 @@ class Stored:
             for row in pq.read_table(self.folder / part_file(name, part.part)).to_pylist()
         ]
 
+    def events(self) -> list[dict[str, Any]]:
+        """All framework events, in no order, each with the path of its file."""
+        paths = {row["file"]: row["path"] for row in self.table("files")}
+        found = [
+            row | {"file": paths[row["file"]]}
+            for part in self.manifest.event_parts
+            for row in pq.read_table(self.folder / part_file("events", part.part)).to_pylist()
+        ]
+        assert len(found) == self.manifest.events
+        return found
+
     def series(self) -> list[tuple[str, str, str, str]]:
         """(node, type, name, dimension) by series number."""
         return [(row["node"], row["type"], row["name"], row["dimension"]) for row in self.table("series")]

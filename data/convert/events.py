@@ -19,7 +19,6 @@ from data import schema
 from data.convert.versions import take_over
 from data.manifest import EventPart, part_file
 from data.problem import Problem
-from data.readers import reader_of
 from data.readers.copies import find_copies
 from data.readers.events import EVENT_SCHEMA, EventReader
 from data.sources import SourceFile
@@ -35,7 +34,12 @@ _PLAIN = ("args", "duration_ns")
 
 def convert_events(run: Conversion, readers: Sequence[EventReader]) -> tuple[EventPart, ...]:
     """Reads the event files of all readers and writes the parts of the event table."""
-    wanted = [(reader, _without_copies(run, reader)) for reader in readers]
+    mine: dict[str, list[tuple[int, SourceFile]]] = {reader.name: [] for reader in readers}
+    for file_id, file in run.to_read:
+        owner = next((reader for reader in readers if reader.matches(file)), None)
+        if owner is not None:
+            mine[owner.name].append((file_id, file))
+    wanted = [(reader, _without_copies(run, reader, mine[reader.name])) for reader in readers]
     parts = EventParts(run.folder, _kept(run))
     for reader, files in wanted:
         if not files:
@@ -51,12 +55,13 @@ def convert_events(run: Conversion, readers: Sequence[EventReader]) -> tuple[Eve
     return parts.close()
 
 
-def _without_copies(run: Conversion, reader: EventReader) -> list[tuple[int, SourceFile]]:
-    """The reader's new and changed files that do not repeat another file byte for byte.
+def _without_copies(
+    run: Conversion, reader: EventReader, mine: list[tuple[int, SourceFile]]
+) -> list[tuple[int, SourceFile]]:
+    """Of the reader's new and changed files those that do not repeat another file byte for byte.
 
     Of equal files the first one by path is read, also where another one had been read before it came.
     """
-    mine = [(file_id, file) for file_id, file in run.to_read if reader_of(file) is reader]
     sizes = {file.size for _, file in mine}
     known = [state.file for state in run.unchanged.values() if state.file.size in sizes and reader.matches(state.file)]
     files = sorted(known + [file for _, file in mine], key=lambda file: file.path)

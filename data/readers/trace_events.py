@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import duckdb
@@ -19,8 +20,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from data.problem import Problem, Severity
-from data.readers.events import EVENT_SCHEMA, NO_NUMBER, NO_PHASE, EventBatch, EventPaths, FileEvents
+from data.readers.events import EVENT_SCHEMA, NO_NUMBER, EventBatch, EventPaths, FileEvents
 from data.readers.trace_file import Early, Facts, Pieces, early, plain
+from data.readers.trace_lanes import Lanes
 from data.readers.trace_pairs import Marks, pair
 from data.readers.trace_rows import Rows, integers, read_rows
 from data.readers.trace_scan import Damage
@@ -76,31 +78,35 @@ def read_traces(
         range(len(paths)) if which is None else which,
         key=lambda at: (kind.writer(paths[at][0]), paths[at][0].stamp_ns, paths[at][0].path),
     )
-    open_marks: dict[str, Marks] = {}
-    readings: dict[str, list[_Reading]] = {}
-    for place, index in enumerate(order):
-        file, path = paths[index]
-        writer = kind.writer(file)
-        reading = _Reading(kind, index, file, open_marks.pop(writer, Marks.empty()))
-        taken = len(reading.open.is_begin)
-        try:
-            stream, damages = plain(path, scratch)
-        except OSError as error:
-            text = f"the file cannot be read: {error.strerror or error}"
-            yield EventBatch(EVENT_SCHEMA.empty_table(), (reading.problem(None, text, "error"),), {index: FileEvents()})
-            continue
-        with stream:
-            first = early(stream)
-            reading.begin(kind.origin(file, paths, first), first, damages)
-            pieces = Pieces(stream)
-            for rows in read_rows(db, pieces, scratch):
-                yield from reading.add(rows)
-            yield from reading.end(pieces)
-        reading.counts.waiting |= taken > 0 or len(reading.open.is_begin) > 0
-        open_marks[writer] = reading.open
-        readings.setdefault(writer, []).append(reading)
-        if place + 1 == len(order) or kind.writer(paths[order[place + 1]][0]) != writer:
-            yield _leftover(open_marks.pop(writer), readings.pop(writer))
+    for _, mine in groupby(order, key=lambda at: kind.writer(paths[at][0])):
+        open_marks = Marks.empty()
+        readings = []
+        for index in mine:
+            reading = _Reading(kind, index, paths[index][0], open_marks)
+            yield from _read(db, paths, scratch, reading, kind)
+            reading.counts.waiting |= len(open_marks.is_begin) > 0 or len(reading.open.is_begin) > 0
+            open_marks = reading.open
+            readings.append(reading)
+        yield _leftover(open_marks, readings)
+
+
+def _read(
+    db: duckdb.DuckDBPyConnection, paths: EventPaths, scratch: Path, reading: _Reading, kind: Format
+) -> Iterator[EventBatch]:
+    file, path = paths[reading.index]
+    try:
+        stream, damages = plain(path, scratch)
+    except OSError as error:
+        text = f"the file cannot be read: {error.strerror or error}"
+        yield EventBatch(EVENT_SCHEMA.empty_table(), (reading.problem(None, text, "error"),))
+        return
+    with stream:
+        first = early(stream)
+        reading.begin(kind.origin(file, paths, first), first, damages)
+        pieces = Pieces(stream)
+        for rows in read_rows(db, pieces, scratch):
+            yield from reading.add(rows)
+        yield from reading.end(pieces)
 
 
 def _leftover(marks: Marks, readings: list[_Reading]) -> EventBatch:
@@ -134,11 +140,11 @@ class _Reading:
         self._file = file
         self._origin = Origin("", "")
         self._clock = _Clock()
-        self._held: list[pa.Table] = []
+        self._held: list[Rows] = []
         self._rows = 0
-        self._lanes: dict[str, str] = {}
+        self._lanes = Lanes()
         self._invalid: Counter[str] = Counter()
-        self._lines: dict[str, int] = {}
+        self._lines: dict[str, int | None] = {}
         self._damages: list[Damage] = []
 
     def begin(self, origin: Origin, first: Early, damages: list[Damage]) -> None:
@@ -154,7 +160,7 @@ class _Reading:
 
     def add(self, rows: Rows) -> Iterator[EventBatch]:
         self._damages += rows.damages
-        self._held.append(rows.table)
+        self._held.append(rows)
         self._rows += len(rows.table)
         if not self._kind.lanes or self._rows >= HELD_ROWS:
             yield self._batch()
@@ -167,11 +173,10 @@ class _Reading:
         yield EventBatch(batch.table, tuple(problems))
 
     def _batch(self) -> EventBatch:
-        table = pa.concat_tables(self._held).combine_chunks() if self._held else None
+        events = EVENT_SCHEMA.empty_table()
+        if self._rows:
+            events = self._events(pa.concat_tables([one.table for one in self._held]).combine_chunks())
         self._held, self._rows = [], 0
-        if table is None or not len(table):
-            return EventBatch(EVENT_SCHEMA.empty_table())
-        events = self._events(table)
         self.counts.events += len(events)
         return EventBatch(events)
 
@@ -181,19 +186,19 @@ class _Reading:
         code = ph.indices.to_numpy()
         start_ns = self._starts(table, code == kinds.get("M", -1))
         is_event, is_mark = code == kinds.get("X", -1), (code == kinds.get("B", -1)) | (code == kinds.get("E", -1))
-        self._reject(table, code == kinds.get("", -1), "no kind (ph)")
+        self._reject(code == kinds.get("", -1), "no kind (ph)")
         begins, durations = (pc.fill_null(table.column(name), 0).to_numpy() for name in ("ts_ns", "dur_ns"))
         timed = is_event | is_mark
         has_ts = table.column("ts_ns").is_valid().to_numpy()
         has_dur = table.column("dur_ns").is_valid().to_numpy()
-        self._reject(table, timed & ~has_ts, "no usable time")
-        self._reject(table, is_event & has_ts & ~has_dur, "no usable duration")
-        self._reject(table, is_event & has_ts & has_dur & (durations < 0), "a negative duration")
+        self._reject(timed & ~has_ts, "no usable time")
+        self._reject(is_event & has_ts & ~has_dur, "no usable duration")
+        self._reject(is_event & has_ts & has_dur & (durations < 0), "a negative duration")
         fine = has_ts & (is_mark | (is_event & has_dur & (durations >= 0)))
         start_ns = self._placed(begins, start_ns, fine)
         if self._clock.wall:
             outside = (start_ns < EARLIEST_NS) | (start_ns >= LATEST_NS)
-            self._reject(table, fine & outside, "a time before 2000 or after 2100")
+            self._reject(fine & outside, "a time before 2000 or after 2100")
             fine &= ~outside
         everything = self._columns(table, np.flatnonzero(fine), start_ns, durations)
         marks = is_mark[fine]
@@ -215,19 +220,18 @@ class _Reading:
         ).combine_chunks()
         mine = np.flatnonzero(marks)
         found = Marks(everything.take(pa.array(mine)), lane.take(pa.array(at[mine])), begins[at[mine]])
+        rows = np.append(np.full(len(self.open.is_begin), -1), at[mine])
         paired = pair(self.open.then(found))
         self.open = paired.open
-        if len(paired.lone_ends):
-            self.counts.waiting = True
-            self._invalid["an end mark that ends nothing"] += len(paired.lone_ends)
-        if len(paired.backwards):
-            self._invalid["an end before its begin"] += len(paired.backwards)
+        self.counts.waiting |= len(paired.lone_ends) > 0
+        self._reject_at(rows[paired.lone_ends], "an end mark that ends nothing")
+        self._reject_at(rows[paired.backwards], "an end before its begin")
         return pa.concat_tables([everything.filter(pa.array(~marks)), paired.events]).unify_dictionaries()
 
     def _starts(self, table: pa.Table, is_meta: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The start value that holds for each row: the last one before it, else the first one of the file."""
         rows = np.flatnonzero(is_meta)
-        self._name_lanes(table, rows)
+        self._lanes.take_names(table, rows)
         values_us = integers(table.column("args.start_time_since_epoch_in_micros").take(pa.array(rows)), NO_NUMBER)
         usable = (values_us >= EARLIEST_NS // 1000) & (values_us < LATEST_NS // 1000)
         rows, values_us = rows[usable], values_us[usable]
@@ -246,50 +250,13 @@ class _Reading:
             self._clock.wall = int(ts_ns[fine].max()) >= EARLIEST_NS
         return ts_ns + start_ns if self._clock.given else ts_ns
 
-    def _name_lanes(self, table: pa.Table, meta: NDArray[np.int64]) -> None:
-        self._named: list[tuple[int, str, str]] = []
-        described = table.select(["name", "pid", "args.name"]).take(pa.array(meta)).to_pylist()
-        for at, row in zip(meta.tolist(), described, strict=True):
-            if row["name"] == "process_name" and row["args.name"] is not None and row["pid"] is not None:
-                self._named.append((at, row["pid"], row["args.name"] or NO_PHASE))
-
-    def _phases(self, pid: pa.Array, rows: NDArray[np.int64]) -> pa.Array:
-        """The name of each row's lane: as it was last named before the row, else as it is named first."""
-        encoded = pc.dictionary_encode(pid)
-        pids = {word: code for code, word in enumerate(encoded.dictionary.to_pylist())}
-        words, place = [NO_PHASE], {NO_PHASE: 0}
-        of_pid = np.zeros(len(pids) + 1, np.int64)
-        for lane, name in self._lanes.items():
-            if lane in pids:
-                of_pid[pids[lane]] = place.setdefault(name, len(place))
-        renamed: dict[int, list[tuple[int, int]]] = {}
-        for at, lane, name in self._named:
-            number = place.setdefault(name, len(place))
-            if lane in pids:
-                changes = renamed.setdefault(pids[lane], [])
-                if not changes or changes[-1][1] != number:
-                    changes.append((at, number))
-            self._lanes[lane] = name
-        for code, changes in renamed.items():
-            of_pid[code] = of_pid[code] or changes[0][1]
-        codes = encoded.indices.fill_null(-1).to_numpy()
-        result = of_pid[codes]
-        for code, changes in renamed.items():
-            if len(changes) > 1 or of_pid[code] != changes[0][1]:
-                mine = codes == code
-                at = np.searchsorted([one for one, _ in changes], rows[mine], side="right") - 1
-                numbers = np.array([number for _, number in changes])
-                result[mine] = np.where(at >= 0, numbers[np.maximum(at, 0)], of_pid[code])
-        words = list(place)
-        return pa.DictionaryArray.from_arrays(pa.array(result, pa.int32()), pa.array(words, pa.string()))
-
     def _columns(
         self, table: pa.Table, at: NDArray[np.int64], start_ns: NDArray[np.int64], duration_ns: NDArray[np.int64]
     ) -> pa.Table:
         """The chosen rows as EVENT_SCHEMA has them."""
         rows = table.take(pa.array(at))
         size = len(rows)
-        lane = self._phases(rows.column("pid").combine_chunks(), at)
+        lane = self._lanes.phases(rows.column("pid").combine_chunks(), at)
         category, names = _words(rows.column("cat")), _words(rows.column("name"))
         phase = lane if self._kind.lanes else _either(category, lane)
         process = rows.column("args.pid") if self._kind.pid_is_lane else rows.column("pid")
@@ -317,12 +284,24 @@ class _Reading:
         }
         return pa.table([columns[name] for name in EVENT_SCHEMA.names], schema=EVENT_SCHEMA)
 
-    def _reject(self, table: pa.Table, rows: NDArray[np.bool_], reason: str) -> None:
-        if rows.any():
-            self._invalid[reason] += int(rows.sum())
-            lines = table.column("line").to_numpy()[rows]
-            if reason not in self._lines and (lines > 0).any():
-                self._lines[reason] = int(lines[lines > 0][0])
+    def _reject(self, rows: NDArray[np.bool_], reason: str) -> None:
+        self._reject_at(np.flatnonzero(rows), reason)
+
+    def _reject_at(self, rows: NDArray[np.int64], reason: str) -> None:
+        """Counts rows of this batch that make no sense; the first one of each kind is named by its line."""
+        if not len(rows):
+            return
+        self._invalid[reason] += len(rows)
+        if reason not in self._lines:
+            self._lines[reason] = self._line(int(rows[0]))
+
+    def _line(self, row: int) -> int | None:
+        """The line of a row of this batch."""
+        for one in self._held:
+            if row < len(one.table):
+                return one.line(row)
+            row -= len(one.table)
+        return None
 
     def _of_damages(self) -> Iterator[Problem]:
         unlike = list(dict.fromkeys(self._damages))

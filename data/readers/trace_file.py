@@ -127,11 +127,12 @@ class Pieces:
     `give_back` puts text back that a caller has not used after all; it is cut anew.
     """
 
-    def __init__(self, stream: IO[bytes], piece_bytes: int = PIECE_BYTES) -> None:
+    def __init__(self, stream: IO[bytes], piece_bytes: int | None = None) -> None:
         self.facts = Facts()
         self.damages: list[Damage] = []
+        self.replaced_bytes = 0
         self._stream = stream
-        self._piece_bytes = piece_bytes
+        self._piece_bytes = piece_bytes or PIECE_BYTES
         self._rest = b""
         self._line = 1
         self._ended = False

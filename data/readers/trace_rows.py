@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from data.readers.paths import literal_pattern
 from data.readers.trace_file import Piece, Pieces
 from data.readers.trace_repair import repaired
-from data.readers.trace_scan import Damage, Text, not_closed, scan
+from data.readers.trace_scan import Damage, Found, Text, not_closed, scan
 
 ARGS = ("name", "start_time_since_epoch_in_micros", "step_num", "pid", "thread_id", "tid", "stream", "device", "bytes")
 """Arguments that have a meaning for every format; a row has each as text under "args.<name>"."""
@@ -36,16 +37,18 @@ MOST_US = 2_000_000_000_000_000  # 63 years: with any start value, start plus du
 _LARGEST_EVENT = 2 << 20  # DuckDB reserves several times as much; a piece with a larger one is read event by event
 _EXACT_BELOW_US = float(1 << 43)  # a double holds smaller microseconds to three decimals
 _SCAN_ROWS = 50_000
-_SAMPLE_BYTES = 1 << 18
-_LONG_FRACTION = re.compile(rb'("(?:ts|dur)"\s*:\s*)(\d{13,}\.\d*[1-9]\d*)')
+_HAS_LONG_FRACTION = re.compile(rb'"ts"\s*:\s*"?\d{13,}\.\d*[1-9]')  # begins with a word, which makes it fast
+_LONG_FRACTION = re.compile(rb'("(?:ts|dur)"\s*:\s*)"?(\d{13,}\.\d*[1-9]\d*)"?')
 _PATHS = [f'$."{name}"' for name in ARGS]
+_SAYS_SOMETHING = ("name", "cat", "pid", "tid", "ts", "dur")
 _NULLS = ", ".join(["NULL"] * len(ARGS))
+_SAYS = ", ".join(f"{name}::VARCHAR" for name in _SAYS_SOMETHING)
 _COLUMNS = "{ph: 'VARCHAR', name: 'VARCHAR', cat: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR', %s, args: 'JSON'}"
 _QUERY = f"""
 SELECT coalesce(ph, '') AS ph, name, cat, pid, tid, ts, dur, args::VARCHAR AS args,
        coalesce(CASE WHEN args IS NOT NULL THEN json_extract_string(args, {_PATHS}) END, [{_NULLS}]) AS found
 FROM read_json($path, format = 'array', columns = %s, maximum_object_size = {_LARGEST_EVENT})
-WHERE ph IN {MARKS} OR (ph IS NULL AND coalesce(name, cat, pid, tid, ts::VARCHAR, dur::VARCHAR) IS NOT NULL)
+WHERE ph IN {MARKS} OR (ph IS NULL AND coalesce({_SAYS}) IS NOT NULL)
 """
 _AS_DOUBLE = _QUERY % (_COLUMNS % "ts: 'DOUBLE', dur: 'DOUBLE'")
 _AS_TEXT = _QUERY % (_COLUMNS % "ts: 'VARCHAR', dur: 'VARCHAR'")
@@ -64,72 +67,101 @@ class Rows:
 
     table: pa.Table
     damages: tuple[Damage, ...] = ()
+    piece: Piece | None = None  # where they stand, if their lines were not counted
+
+    def line(self, row: int) -> int | None:
+        """The line of a row, found by walking through its piece where need be."""
+        if self.piece is None:
+            return int(self.table.column("line")[row].as_py())
+        events = (one for one in scan(Text(self.piece.text, lambda size: b"", self.piece.line)) if _is_row(one))
+        found = next(islice(events, row, None), None)
+        return found[0] if isinstance(found, tuple) else None
 
 
 def read_rows(db: duckdb.DuckDBPyConnection, pieces: Pieces, scratch: Path) -> Iterator[Rows]:
     """All rows of a file; afterwards `pieces` has what the file says about itself."""
-    target = scratch / "piece.json"
-    long_fractions: bool | None = None
+    parser = _Parser(db, scratch / "piece.json")
     for piece in pieces:
         if not piece.text.strip():
             if not piece.closed and pieces.facts.has_events:
                 yield Rows(SCHEMA.empty_table(), (not_closed(piece.line),))
             continue
-        if long_fractions is None:  # one writer writes all times alike, and to look for them takes time
-            long_fractions = _LONG_FRACTION.search(piece.text, 0, _SAMPLE_BYTES) is not None
-        found = _parsed(db, piece, target, long_fractions)
+        found = _parsed(parser, pieces, piece)
         if found is not None:
             yield found
         else:
             yield from _scanned(pieces, piece)
+    if pieces.replaced_bytes:
+        text = f"{pieces.replaced_bytes} bytes are not valid UTF-8 text and were replaced"
+        yield Rows(SCHEMA.empty_table(), (Damage(None, text, "warning"),))
 
 
-def _parsed(db: duckdb.DuckDBPyConnection, piece: Piece, target: Path, long_fractions: bool) -> Rows | None:
+def _parsed(parser: _Parser, pieces: Pieces, piece: Piece) -> Rows | None:
     """A piece through DuckDB, mended if need be; None where it has to be read event by event."""
     ending = () if piece.closed else (not_closed(piece.line + piece.text.count(b"\n")),)
-    table = _query(db, piece.text, target, long_fractions)
+    table = parser.table(piece.text)
     if table is not None:
-        return Rows(table, ending)
+        return Rows(table, ending, piece)
     text = piece.text.decode("utf-8", "replace")
     lost_bytes = text.count("\ufffd") - piece.text.count(b"\xef\xbf\xbd")
     mended, faults = repaired(text)
     if not lost_bytes and not faults:
         return None
-    table = _query(db, mended.encode("utf-8", "replace"), target, long_fractions)
+    table = parser.table(mended.encode("utf-8", "replace"))
     if table is None:
         return None
+    pieces.replaced_bytes += lost_bytes
     damages = []
-    if lost_bytes:
-        damages.append(Damage(None, f"{lost_bytes} bytes are not valid UTF-8 text and were replaced", "warning"))
     for what in dict.fromkeys(what for _, what in faults):
         places = [at for at, one in faults if one == what]
         line = piece.line + text.count("\n", 0, places[0])
         damages.append(Damage(line, f"{what}: {len(places)} mended", "warning"))
-    return Rows(table, (*damages, *ending))
+    return Rows(table, (*damages, *ending), piece)
 
 
-def _query(db: duckdb.DuckDBPyConnection, text: bytes, target: Path, long_fractions: bool) -> pa.Table | None:
-    """The rows of some events; None where they are not strict JSON.
+class _Parser:
+    """Strict JSON through DuckDB.
 
-    A double does not hold microseconds since 1970 with their fractions: such numbers are read as text.
+    A double does not hold microseconds since 1970 with their fractions: where a file has such numbers, its times are
+    read as text, which takes longer, and so does looking for them.
     """
-    if long_fractions:
-        text = _LONG_FRACTION.sub(rb'\1"\2"', text)
-    with open(target, "wb") as file:
-        file.writelines((b"[", text, b"]"))
-    query = _AS_TEXT if long_fractions else _AS_DOUBLE
-    try:
-        found = db.sql(query, params={"path": literal_pattern(str(target))}).to_arrow_table()
-    except duckdb.InterruptException:
-        raise
-    except (duckdb.Error, UnicodeDecodeError):  # DuckDB quotes the text it refuses, and may cut a character in two
-        return None
-    finally:
-        target.unlink(missing_ok=True)
+
+    def __init__(self, db: duckdb.DuckDBPyConnection, target: Path) -> None:
+        self._db = db
+        self._target = target
+        self._long_fractions = False
+
+    def table(self, text: bytes) -> pa.Table | None:
+        """The rows of some events; None where they are not strict JSON."""
+        found = self._query(text)
+        if found is None or self._long_fractions:
+            return None if found is None else _table(found, _exact_ns)
+        if (pc.max(found.column("ts")).as_py() or 0.0) >= _EXACT_BELOW_US and _HAS_LONG_FRACTION.search(text):
+            self._long_fractions = True
+            return self.table(text)
+        return _table(found, _ns)
+
+    def _query(self, text: bytes) -> pa.Table | None:
+        if self._long_fractions:
+            text = _LONG_FRACTION.sub(rb'\1"\2"', text)
+        with open(self._target, "wb") as file:
+            file.writelines((b"[", text, b"]"))
+        query = _AS_TEXT if self._long_fractions else _AS_DOUBLE
+        try:
+            return self._db.sql(query, params={"path": literal_pattern(str(self._target))}).to_arrow_table()
+        except duckdb.InterruptException:
+            raise
+        except (duckdb.Error, UnicodeDecodeError):  # DuckDB quotes what it refuses, and may cut a character in two
+            return None
+        finally:
+            self._target.unlink(missing_ok=True)
+
+
+def _table(found: pa.Table, to_ns: Callable[[pa.Array], pa.Array]) -> pa.Table:
+    """What the query gives as SCHEMA has it."""
     columns = {name: found.column(name) for name in TEXTS}
     for name in ("ts", "dur"):
-        column = found.column(name).combine_chunks()
-        columns[f"{name}_ns"] = _exact_ns(column) if long_fractions else _ns(column)
+        columns[f"{name}_ns"] = to_ns(found.column(name).combine_chunks())
     columns["line"] = pa.array(np.full(len(found), -1))
     values = found.column("found").combine_chunks().flatten()
     at = np.arange(len(found)) * len(ARGS)
@@ -170,15 +202,24 @@ def _scanned(pieces: Pieces, piece: Piece) -> Iterator[Rows]:
     for found in scan(window, until=until, take_end=pieces.facts.add):
         if isinstance(found, Damage):
             damages.append(found)
-        elif found[1].get("ph") in MARKS or (found[1] and found[1].get("ph") is None):
+        elif _is_row(found):
             rows.append(_row(*found))
         if len(rows) + len(damages) >= _SCAN_ROWS:
             yield Rows(pa.Table.from_pylist(rows, schema=SCHEMA), tuple(damages))
             rows, damages = [], []
+    pieces.replaced_bytes += window.replaced
     pieces.give_back(window.rest(), window.line)
     if piece.last and piece.closed:
         damages = [one for one in damages if one != not_closed(window.line)]
     yield Rows(pa.Table.from_pylist(rows, schema=SCHEMA), tuple(damages))
+
+
+def _is_row(found: Found) -> bool:
+    """Whether something in the list is an event that is used, or one without a kind, as the query has it."""
+    if isinstance(found, Damage):
+        return False
+    ph = found[1].get("ph")
+    return ph in MARKS if ph is not None else any(found[1].get(key) is not None for key in _SAYS_SOMETHING)
 
 
 def _row(line: int, event: dict[str, Any]) -> dict[str, Any]:

@@ -54,18 +54,13 @@ class Text:
     def __init__(self, start: bytes, read: Callable[[int], bytes], line: int) -> None:
         self._read = read
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._size = len(start)
         self.text = ""
         self.position = 0
         self.line = line
+        self.consumed = 0  # bytes up to the position
         self.ended = False
         self.replaced = 0
         self._add(start, "")
-
-    @property
-    def consumed(self) -> int:
-        """Bytes up to the position."""
-        return self._size - len(self.text[self.position :].encode("utf-8", "replace"))
 
     def more(self) -> bool:
         """Reads on; False at the end of the file."""
@@ -73,7 +68,6 @@ class Text:
             return False
         rest = self.text[self.position :]
         data = self._read(max(CHUNK_BYTES, len(rest)))
-        self._size += len(data)
         self.ended = not data
         self._add(data, rest)
         return True
@@ -84,12 +78,14 @@ class Text:
         self.text, self.position = rest + piece, 0
 
     def move_to(self, position: int) -> None:
-        self.line += self.text.count("\n", self.position, position)
+        passed = self.text[self.position : position]
+        self.line += passed.count("\n")
+        self.consumed += len(passed.encode("utf-8", "replace"))
         self.position = position
 
     def rest(self) -> bytes:
         """What was read and not used."""
-        return self.text[self.position :].encode("utf-8", "replace")
+        return self.text[self.position :].encode("utf-8", "replace") + self._decoder.getstate()[0]
 
 
 def scan(
@@ -103,14 +99,15 @@ def scan(
     decoder = json.JSONDecoder(parse_float=Decimal, strict=False)
     separators, stray_line, items, junk_before = "", None, 0, False
     while True:
-        if until is not None and items and window.consumed >= until:
-            yield from _oddities(window, stray_line)
-            return
+        enough = until is not None and items > 0 and window.consumed >= until
         separators += _pass_separators(window)
         if window.position >= len(window.text):
             if window.more():
                 continue
             break
+        if enough and separators == ",":
+            yield from _oddities(stray_line)
+            return
         if "]" in separators and window.text[window.position] in '"}' and _is_end(window, take_end):
             break
         if stray_line is None and not junk_before and separators != ("," if items else ""):
@@ -126,7 +123,7 @@ def scan(
             junk_before = isinstance(one, Damage) and one.lost_rows > 0
             yield one
         items += 1
-    yield from _oddities(window, stray_line)
+    yield from _oddities(stray_line)
     if "]" not in separators:
         yield not_closed(window.line)
 
@@ -144,9 +141,7 @@ def _is_end(window: Text, take_end: Callable[[bytes], bool]) -> bool:
     return True
 
 
-def _oddities(window: Text, stray_line: int | None) -> Iterator[Damage]:
-    if window.replaced:
-        yield Damage(None, f"{window.replaced} bytes are not valid UTF-8 text and were replaced", "warning")
+def _oddities(stray_line: int | None) -> Iterator[Damage]:
     if stray_line is not None:
         yield Damage(stray_line, _STRAY, "warning")
 

@@ -29,6 +29,7 @@ _RANK_FOLDER = re.compile(r"(?:rank|worker)[-_ ]?\d+", re.ASCII | re.IGNORECASE)
 _PYTHON_PROFILES = {"python_stats": FileKind.PYTHON_STATS, "python_stats.json": FileKind.PYINSTRUMENT}
 _PROFILER_FOLDER = re.compile(r"(?:^|/)(?:cprofile|pyinstrument)/", re.IGNORECASE)
 _PROCESS = re.compile(r".+?-(?=algo-[0-9])", re.DOTALL)
+_LATEST_NS = (1 << 63) - 1
 _NS_PER_NAME_UNIT = {16: 1_000, 19: 1}  # digits of the time in an event file's name: microseconds, nanoseconds
 
 
@@ -53,16 +54,21 @@ def _classify(path: str, inside: str) -> tuple[FileKind, str, int]:
     if rest == END_MARKER and part in PARTS:
         return (FileKind.SYSTEM_END if part == "system" else FileKind.FRAMEWORK_END), "", 0
     if part == "system" and (match := _SYSTEM_NAME.fullmatch(name)):
-        return FileKind.SYSTEM, match[2], int(match[1]) * 1_000_000_000
+        return FileKind.SYSTEM, match[2], _stamp_ns(match[1], 1_000_000_000)
     if part == "framework" and (match := _EVENT_NAME.fullmatch(name)):
-        return FileKind(match[3]), match[2], int(match[1][:19]) * _NS_PER_NAME_UNIT.get(len(match[1]), 0)
+        return FileKind(match[3]), match[2], _stamp_ns(match[1][:19], _NS_PER_NAME_UNIT.get(len(match[1]), 0))
     if part == "framework" and _TENSORFLOW_TRACE.fullmatch(rest):
         return FileKind.TENSORFLOW_TRACE, "", 0
     if part == "framework" and (match := _TENSORFLOW_METADATA.fullmatch(rest)):
-        return FileKind.TENSORFLOW_METADATA, match[1], int(match[2]) * 1000
+        return FileKind.TENSORFLOW_METADATA, match[1], _stamp_ns(match[2], 1000)
     if part == "framework" and name in _PYTHON_PROFILES and _PROFILER_FOLDER.search(rest):
         return _PYTHON_PROFILES[name], "", 0
     return FileKind.OTHER, "", 0
+
+
+def _stamp_ns(digits: str, unit_ns: int) -> int:
+    """The time that a name gives; one that is out of all reason is the latest that can be stored."""
+    return min(int(digits) * unit_ns, _LATEST_NS)
 
 
 def classify_trace(path: str, size: int, mtime_ns: int, *, named: bool) -> SourceFile:

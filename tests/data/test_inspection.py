@@ -24,6 +24,21 @@ WORDS = {
     "series",
     "duplicate_rows_dropped",
     "events",
+    "events_valid",
+    "invalid_events",
+    "suspicious_events",
+    "lost_events",
+    "steps",
+    "step_numbers",
+    "duration_sum_us",
+    "kernels",
+    "kernel_dur_sum_us",
+    "kernel_busy_us",
+    "ranks",
+    "by_phase",
+    "by_rank",
+    "first_event_us",
+    "last_event_end_us",
     "nodes",
     "cprofile_files_ok",
     "functions",
@@ -107,6 +122,47 @@ def test_gaps_and_steps_of_a_good_job(report: tuple[Path, dict[str, dict[str, An
     assert (found["count"], found["min"], found["max"]) == (40, durations.min(), durations.max())
     assert found["mean"] == pytest.approx(durations.mean())
     assert [found["p50"], found["p95"], found["p99"]] == pytest.approx(np.quantile(durations, [0.5, 0.95, 0.99]))
+
+
+def test_events_of_a_good_job(report: tuple[Path, dict[str, dict[str, Any]]]) -> None:
+    source, jobs = report
+    job, steps = jobs["good"], oracle.steps(source / "good")
+    total = sum(step.duration_us for step in steps)
+    assert (job["events_valid"], job["invalid_events"], job["suspicious_events"], job["lost_events"]) == (40, 0, 0, 0)
+    assert (job["steps"], job["step_numbers"], job["duration_sum_us"]) == (40, list(range(40)), total)
+    assert job["by_phase"] == {"Step:ModeKeys.TRAIN": {"count": 40, "sum_us": total, "mean_us": total / 40}}
+    assert (job["kernels"], job["kernel_dur_sum_us"], job["kernel_busy_us"]) == (0, None, None)
+    assert (job["ranks"], job["by_rank"]) == ([], {})
+    assert job["first_event_us"] == steps[0].start_us
+    assert job["last_event_end_us"] == max(step.start_us + step.duration_us for step in steps)
+    assert (jobs["nothing"]["events"], jobs["nothing"]["duration_sum_us"]) == (0, None)
+
+
+def test_a_folder_of_traces(tmp_path: Path) -> None:
+    """Two ranks; kernels overlap on one GPU, another one is busy meanwhile, and one event cannot be true."""
+    kernel = {"ph": "X", "cat": "kernel", "pid": 0, "name": "k"}
+    step = {"ph": "X", "cat": "user_annotation", "pid": 1, "name": "ProfilerStep#7"}
+    events = [
+        kernel | {"ts": trees.START_US + 10, "dur": 20, "args": {"device": 0}},
+        kernel | {"ts": trees.START_US + 20, "dur": 30, "args": {"device": 0}},
+        kernel | {"ts": trees.START_US + 25, "dur": 5.5, "args": {"device": 1}},
+        step | {"ts": trees.START_US, "dur": 100},
+        step | {"ts": trees.START_US, "dur": -1},
+        step | {"ts": trees.START_US, "dur": 10**12},
+    ]
+    damaged = json.dumps({"traceEvents": [*events[:4], {}], "distributedInfo": {"rank": 3}}).replace("{}", '{"ph" "X"}')
+    trees.write(
+        tmp_path / "run", {"rank0.pt.trace.json": json.dumps(events).encode(), "b.trace.json": damaged.encode()}
+    )
+    (job,) = inspect(str(tmp_path / "run"), tmp_path / "store")["jobs"]
+    assert (job["outcome"], job["events"], job["invalid_events"], job["suspicious_events"]) == ("partial", 9, 1, 1)
+    assert (job["events_valid"], job["lost_events"]) == (8, 1)
+    assert (job["kernels"], job["kernel_dur_sum_us"], job["kernel_busy_us"]) == (6, 111.0, 91.0)
+    assert (job["ranks"], job["by_rank"], job["nodes"]) == ([0, 3], {"0": 4, "3": 4}, ["rank0", "rank3"])
+    assert (job["steps"], job["step_numbers"]) == (1, [7])
+    assert job["duration_sum_us"] == 311.0
+    assert job["by_phase"]["kernel"] == {"count": 6, "sum_us": 111.0, "mean_us": 18.5}
+    assert (job["first_event_us"], job["last_event_end_us"]) == (trees.START_US, trees.START_US + 100)
 
 
 def test_problems_name_files_from_the_folder_around_the_source(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from data.errors import StoreError
 from data.manifest import MANIFEST, Manifest, is_complete, level_file, part_file, read_manifest
 from data.schema import Table
-from tests import trees
+from tests import traces, trees
 from tests.stored import Stored, convert
 
 
@@ -22,7 +22,17 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     job = tmp_path_factory.mktemp("manifest") / "job"
     first = trees.machine(ticks=4)
     later = trees.machine(ticks=4, start_us=trees.START_US + 20 * trees.MINUTE_US)
-    trees.write(job, trees.metrics_files(first + later) | trees.step_files([trees.StepRecord(0, 10**15, 5)]))
+    kernel = {"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2, "args": {"device": 0}}
+    timeline = {
+        "profiler-output/framework/1_0-algo-1_merged_timeline.json": json.dumps([traces.start(), kernel]).encode()
+    }
+    profile = {
+        trees.profile_path("train-1-stepstart", trees.START_US, "train-2-stepstart", trees.START_US + 9): (
+            trees.profile_file({("main.py", 1, "f"): (1, 1, 0.5, 0.5, {})})
+        )
+    }
+    steps = trees.step_files([trees.StepRecord(0, 10**15, 5)])
+    trees.write(job, trees.metrics_files(first + later) | steps | timeline | profile)
     return convert(job, job.parent / "store")
 
 
@@ -35,7 +45,7 @@ def refused(folder: Path, content: bytes) -> StoreError:
 
 
 BY_PART = (Table.RAW, Table.ROLLUP, Table.COARSE, Table.HISTOGRAM, Table.STAMPS)
-WHOLE_JOB = set(Table) - {Table.RAW, Table.ROLLUP, Table.COARSE, Table.STAMPS}
+WHOLE_JOB = set(Table) - {Table.RAW, Table.ROLLUP, Table.COARSE, Table.STAMPS, Table.EVENTS}
 
 
 def test_every_file_of_a_version_is_named_by_the_manifest_or_fixed(stored: Stored) -> None:
@@ -43,6 +53,8 @@ def test_every_file_of_a_version_is_named_by_the_manifest_or_fixed(stored: Store
     assert len(manifest.parts) == 2
     named = {MANIFEST} | {f"{table}.parquet" for table in WHOLE_JOB}
     named |= {part_file(table, part.part) for part in manifest.parts for table in BY_PART}
+    assert len(manifest.event_parts) == 1
+    named |= {part_file(Table.EVENTS, part.part) for part in manifest.event_parts}
     named |= {level_file(factor) for factor in manifest.levels[1:]}
     assert {path.name for path in stored.folder.iterdir()} == named
 

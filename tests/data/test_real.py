@@ -1,6 +1,7 @@
 """Profiler output that others published: opened whole, with the counts that were worked out independently.
 
-The files stay outside the project, in ../shared/real; where that folder is absent the tests say so and are skipped.
+The files stay outside the project, in ../shared/real or where REAL_TRACES says; where that folder is absent the tests
+say so and are skipped.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Any
 import pytest
 
 from data.inspection import inspect
+from tests.conftest import REAL
 
-REAL = Path(__file__).parents[3] / "shared" / "real"
 RESOURCES = "awslabs-sagemaker-debugger/tests/profiler/resources"
 
 pytestmark = pytest.mark.skipif(not REAL.is_dir(), reason=f"the published traces are not here: {REAL} is no folder")

@@ -23,7 +23,18 @@ from data.sources import SourceFile
 from tests import oracle, trees
 from tests.stored import Stored, convert
 
-VOLATILE = {"version", "converted_ns", "stored_bytes", "parts", "span_ns", "source", "place", "job_id", "name"}
+VOLATILE = {
+    "version",
+    "converted_ns",
+    "stored_bytes",
+    "parts",
+    "event_parts",
+    "span_ns",
+    "source",
+    "place",
+    "job_id",
+    "name",
+}
 
 
 class Job:
@@ -63,7 +74,6 @@ def everything(found: Stored) -> dict[str, Any]:
     manifest = found.manifest
     described = {key: value for key, value in msgspec.structs.asdict(manifest).items() if key not in VOLATILE}
     files = [{k: v for k, v in row.items() if k not in ("file", "mtime_ns")} for row in found.table("files")]
-    events = [{k: v for k, v in row.items() if k != "file"} for row in found.table("events")]
     return {
         "manifest": rounded(described),
         "series": rounded(found.table("series")),
@@ -73,8 +83,10 @@ def everything(found: Stored) -> dict[str, Any]:
         "counts": found.value_counts(),
         "summary": rounded(found.table("summary")),
         "gaps": found.table("gaps"),
-        "events": events,
         "operators": found.table("operators"),
+        "events": sorted(found.events(), key=repr),
+        "kernels": sorted(found.table("kernels"), key=repr),
+        "gpu_busy": found.table("gpu_busy"),
         "steps": found.step_rows(),
         "functions": [{k: v for k, v in row.items() if k != "file"} for row in found.table("functions")],
         "files": files,

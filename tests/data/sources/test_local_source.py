@@ -103,7 +103,23 @@ def test_ids_are_slug_and_hash_and_tell_sources_apart(tmp_path: Path, monkeypatc
          "1234-testhost", 1589314018481947000),
         ("framework/pevents/h/1767268802000000_81-gpu_box_3_pythontimeline (1).json", FileKind.PYTHONTIMELINE,
          "81-gpu_box_3", 1767268802000000000),
-        ("framework/pevents/h/1767268802000000_81-algo-1_horovod_timeline.json", FileKind.OTHER, "", 0),
+        ("framework/pevents/h/1767268802000000_81-algo-1_horovod_timeline.json", FileKind.HOROVOD_TIMELINE, "81-algo-1",
+         1767268802000000000),
+        ("framework/pevents/h/1767268802000000_81-algo-1_smdataparallel_timeline.json.gz",
+         FileKind.SMDATAPARALLEL_TIMELINE, "81-algo-1", 1767268802000000000),
+        ("framework/h/1767268802000000_81-algo-1_merged_timeline.json", FileKind.MERGED_TIMELINE, "81-algo-1",
+         1767268802000000000),
+        ("framework/pevents/h/1767268802000000_81-algo-1_other_timeline.json", FileKind.OTHER, "", 0),
+        ("framework/tensorflow/detailed_profiling/2020080513/000000000/plugins/profile/2020_08_05_13_37_44/"
+         "ip-172-31-19-241.trace.json.gz", FileKind.TENSORFLOW_TRACE, "", 0),
+        ("framework/tensorflow/detailed_profiling/2020080513/000000000/"
+         "80807-8c859046be41.ant.amazon.com_1596659864545103_1596659864854168.metadata", FileKind.TENSORFLOW_METADATA,
+         "80807-8c859046be41.ant.amazon.com", 1596659864545103000),
+        ("framework/tensorflow/detailed_profiling/2020080513/000000000/plugins/a.overview_page.pb", FileKind.OTHER,
+         "", 0),
+        ("framework/pytorch/rank0.pt.trace.json", FileKind.OTHER, "", 0),
+        ("system/9999999999.algo-1.json", FileKind.SYSTEM, "algo-1", 2**63 - 1),
+        ("framework/pevents/h/9607121600000000_a_pythontimeline.json", FileKind.PYTHONTIMELINE, "a", 2**63 - 1),
         ("framework/pevents/h/" + "9" * 60 + "_a_pythontimeline.json", FileKind.PYTHONTIMELINE, "a", 0),
         ("framework/pytorch/cprofile/81-algo-1/an_interval/python_stats", FileKind.PYTHON_STATS, "", 0),
         ("framework/tensorflow/cProfile/an_interval/python_stats", FileKind.PYTHON_STATS, "", 0),
@@ -178,8 +194,7 @@ def test_a_linked_job_is_not_listed_but_a_linked_source_is_followed(tmp_path: Pa
 
 
 def test_what_cannot_be_a_source_is_said_with_the_next_step(tmp_path: Path) -> None:
-    file = put(tmp_path, "file.json")
-    for uri, words in ((str(tmp_path / "none"), "no folder"), (str(file), "not a folder"), ("", "No folder")):
+    for uri, words in ((str(tmp_path / "none"), "no folder"), ("", "No folder"), (f"{tmp_path}\0", "No folder")):
         with pytest.raises(SourceError, match=words) as caught:
             open_source(uri).jobs()
         assert "profiler-output" in caught.value.hint
