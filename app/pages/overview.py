@@ -14,7 +14,7 @@ from app.urls import Address
 from components import format as text
 from components import functions_table, tables
 from components.cards import Kpi, absent_card, facts, kpi_strip, missing, section_title
-from components.figures import phases
+from components.figures import empty, phases
 from components.figures.axes import View
 from components.markup import attributes
 from components.panels import GRAPH_CONFIG, EmptyView, FigureView, content_panel, figure_panel
@@ -66,12 +66,19 @@ def layout(address: Address, header: JobHeader) -> html.Div:
                 className="summary-grid",
             ),
             section_title("Resource utilization", _usage_note(address, header)),
-            content_panel(Id.USAGE, "", min_height=60 + 29 * rows * min(len(header.nodes), 8)),
+            _usage_panel(header, rows),
             section_title("Python functions", _functions_note(address, header)),
             _functions_panel(header),
         ],
         className="overview",
     )
+
+
+def _usage_panel(header: JobHeader, rows: int) -> Component:
+    if not header.measured:
+        reason = empty.no_metrics()
+        return absent_card("Utilization by node", reason.reason, reason.hint)
+    return content_panel(Id.USAGE, "", min_height=60 + 29 * rows * min(len(header.nodes), 8))
 
 
 def _functions_note(address: Address, header: JobHeader) -> str:

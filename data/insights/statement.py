@@ -36,7 +36,7 @@ FILE_KINDS: tuple[tuple[str, str, Panels], ...] = (
     ("tensorflow_trace", "TensorFlow traces", _EVENT_PANELS),
     ("tensorflow_metadata", "start times of TensorFlow traces", _EVENT_PANELS),
     ("trace", "traces", _TRACE_PANELS),
-    ("perhaps_trace", "JSON beside traces", ()),
+    ("perhaps_trace", "JSON files, traces by their content", _TRACE_PANELS),
     ("python_stats", "Python profiles (cProfile)", _FUNCTION_PANELS),
     ("pyinstrument", "Python profiles (Pyinstrument)", _FUNCTION_PANELS),
     ("training_job", "the job's description", (("Overview", ("Training job details",)),)),
