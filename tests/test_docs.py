@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Callable, Iterator
@@ -21,12 +22,13 @@ from components.jobs_table import jobs_grid
 from data import inspection, schema
 from data.convert.job import convert_job
 from data.frames import JobTimes
-from data.manifest import Manifest, NodeEntry, PartEntry, read_manifest
+from data.manifest import EventPart, Manifest, NodeEntry, PartEntry, read_manifest
 from data.queries import distribution, heatmap, steps, system
 from data.readers import READERS
 from data.series import SUMMARY_METRICS, UNITS
 from data.sources import FileKind, open_source
 from data.store import Store
+from tests import oracle, traces, trees
 from tests.conftest import ROOT
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -216,6 +218,9 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("documented")
     source, store = folder / "job", folder / "store"
     write_tree(source, TreeSpec(nodes=2, cores=2, gpus=1, seconds=90, seed=5))
+    kernel = {"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2, "args": {"device": 0}}
+    path = "profiler-output/framework/1_0-algo-1_merged_timeline.json"
+    trees.write(source, {path: json.dumps([traces.start(), kernel]).encode()})
     (job,) = open_source(str(source)).jobs()
     manifest = convert_job(job, store, lambda progress: None)
     return source, store / "jobs" / job.job_id / manifest.version
@@ -256,11 +261,10 @@ def test_tables_are_as_described(stored: tuple[Path, Path]) -> None:
 def test_the_manifest_is_as_described() -> None:
     text = section("docs/store.md", "Manifest")
     assert first_cells(text) == set(Manifest.__annotations__)
-    parts, entries = (re.search(rf"Each of `{name}`:(.*?)(?:\n\n|\Z)", text, re.DOTALL) for name in ("parts", "nodes"))
-    assert parts is not None
-    assert entries is not None
-    assert set(words(parts[1])) == set(PartEntry.__annotations__)
-    assert set(words(entries[1])) == set(NodeEntry.__annotations__)
+    for name, kind in (("parts", PartEntry), ("event_parts", EventPart), ("nodes", NodeEntry)):
+        entry = re.search(rf"Each of `{name}`:(.*?)(?:\n\n|\Z)", text, re.DOTALL)
+        assert entry is not None, name
+        assert set(words(entry[1])) == set(kind.__annotations__), name
 
 
 def test_the_version_of_the_layout_is_the_real_one() -> None:
@@ -275,6 +279,7 @@ def test_inspect_gives_what_is_described(stored: tuple[Path, Path]) -> None:
     assert set(documented) == set(job)
     assert set(words(documented["stats"])) == set(job["stats"][0])
     assert set(words(documented["step_duration_us"])) == set(job["step_duration_us"])
+    assert set(words(documented["by_phase"])) == set(next(iter(job["by_phase"].values())))
     assert set(words(documented["outcome"])) == set(inspection.OUTCOMES)
 
 
@@ -282,19 +287,19 @@ def examples() -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", section("docs/store.md", "Reading it with other tools"), re.M | re.S)
 
 
-def run_example(stored: tuple[Path, Path], library: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """What an example leaves behind when it is run on the small job."""
-    (code,) = [one for one in examples() if f"import {library}\n" in one]
+def run_example(stored: tuple[Path, Path], result: str, capsys: pytest.CaptureFixture[str]) -> Any:
+    """What the example that makes a result makes of the small job."""
+    (code,) = [one for one in examples() if f"\n{result} = " in one]
     assert EXAMPLE_JOB in code
     (stored[1].parent / "current").read_text()
     left: dict[str, Any] = {}
     exec(compile(code.replace(EXAMPLE_JOB, str(stored[1].parent)), "docs/store.md", "exec"), left)
     assert capsys.readouterr().out
-    return left
+    return left[result]
 
 
 def test_the_example_for_duckdb_runs(stored: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    busiest = run_example(stored, "duckdb", capsys)["busiest"]
+    busiest = run_example(stored, "busiest", capsys)
     files = sorted((stored[0] / "profiler-output" / "system").rglob("*.json"))
     expected = duckdb.sql(
         """
@@ -312,8 +317,18 @@ def test_the_example_for_duckdb_runs(stored: tuple[Path, Path], capsys: pytest.C
     assert minutes == expected["minute"].astype(int).tolist()
 
 
+def test_the_example_for_events_runs(stored: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    inside = run_example(stored, "inside", capsys)
+    steps = oracle.steps(stored[0])
+    slowest = max(steps, key=lambda step: (step.duration_us, -step.start_us))
+    expected = [one for one in steps if slowest.start_us <= one.start_us < slowest.start_us + slowest.duration_us]
+    durations = sorted((one.duration_us / 1000 for one in expected), reverse=True)[:10]
+    assert inside["ms"].tolist() == pytest.approx(durations)
+    assert set(inside["path"]) <= {path.relative_to(stored[0]).as_posix() for path in stored[0].rglob("*.json")}
+
+
 def test_the_example_for_pandas_runs(stored: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    usage = run_example(stored, "pandas", capsys)["usage"]
+    usage = run_example(stored, "usage", capsys)
     assert isinstance(usage, pandas.DataFrame)
     assert set(usage["node"]) == {"algo-1", "algo-2"}
     assert set(usage["metric"]) == {name for name, _, _ in SUMMARY_METRICS}

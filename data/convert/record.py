@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -74,23 +75,7 @@ def finish(
         system_start_ns=system_start,
         system_end_ns=system_end,
         event_parts=event_parts,
-        events=events.events,
-        suspicious_events=events.suspicious,
-        longest_ns=events.longest_ns,
-        wall_clock=events.wall_clock,
-        event_processes=events.processes,
-        kernels=events.kernels,
-        operator_roles=events.operator_roles,
-        lanes=events.lanes,
-        lane_bin_ns=events.lane_bin_ns,
-        steps=events.steps,
-        step_numbers=events.step_numbers,
-        step_processes=events.step_processes,
-        step_phases=events.step_phases,
-        step_groups=events.step_groups,
-        loop_start_ns=events.loop[0] if events.loop else None,
-        loop_end_ns=events.loop[1] if events.loop else None,
-        first_step=events.loop[2] if events.loop else None,
+        **_of_events(events),
         functions=functions.rows,
         function_nodes=functions.nodes,
         function_phases=functions.phases,
@@ -104,6 +89,29 @@ def finish(
         framework_end_marker=FileKind.FRAMEWORK_END in kinds,
         training_job=training_job,
     )
+
+
+def _of_events(events: EventTotals) -> dict[str, Any]:
+    """What the manifest tells of framework events."""
+    return {
+        "events": events.events,
+        "suspicious_events": events.suspicious,
+        "longest_ns": events.longest_ns,
+        "wall_clock": events.wall_clock,
+        "event_processes": events.processes,
+        "kernels": events.kernels,
+        "operator_roles": events.operator_roles,
+        "lanes": events.lanes,
+        "lane_bin_ns": events.lane_bin_ns,
+        "steps": events.steps,
+        "step_numbers": events.step_numbers,
+        "step_processes": events.step_processes,
+        "step_phases": events.step_phases,
+        "step_groups": events.step_groups,
+        "loop_start_ns": events.loop[0] if events.loop else None,
+        "loop_end_ns": events.loop[1] if events.loop else None,
+        "first_step": events.loop[2] if events.loop else None,
+    }
 
 
 def _state(run: Conversion, file_id: int, file: SourceFile) -> FileState:
