@@ -6,9 +6,11 @@ window.insights = window.insights || {};
   const AFTER_REQUESTS_MS = 250;
   let moving = 0, dragged = null;
 
-  // Plotly's dates are wall clock without a zone: "2020-12-04 22:39:20.1225".
+  // Plotly's dates are wall clock without a zone, "2020-12-04 22:39:20.1225", or count from the start of the job.
+  function shift() { return BigInt(insights.zone.offset()) * 60000000000n - (insights.zone.origin() || 0n); }
+
   function fromPlotly(value) {
-    const offset = BigInt(insights.zone.offset()) * 60000000000n;
+    const offset = shift();
     if (typeof value === 'number') return BigInt(Math.round(value * 1000)) * 1000n - offset;
     const found = /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?)?/.exec(value || '');
     if (!found) return null;
@@ -17,7 +19,7 @@ window.insights = window.insights || {};
   }
 
   function toPlotly(ns) {
-    const shifted = ns + BigInt(insights.zone.offset()) * 60000000000n;
+    const shifted = ns + shift();
     const text = new Date(Number(shifted / 1000000n)).toISOString();
     return text.slice(0, 23).replace('T', ' ') + (shifted % 1000000n).toString().padStart(6, '0').slice(0, 3);
   }
@@ -101,7 +103,7 @@ window.insights = window.insights || {};
   }
 
   insights.zoom = {
-    fromPlotly, toPlotly, rangeOf, isWhole, setWindow, moveCharts,
+    fromPlotly, toPlotly, shift, rangeOf, isWhole, setWindow, moveCharts,
     zoomIn: function () { return change(function (w) { const q = (w.end - w.start) / 4n; return { start: w.start + q, end: w.end - q }; }); },
     zoomOut: function () { return change(function (w) { const h = (w.end - w.start) / 2n; return { start: w.start - h, end: w.end + h }; }); },
     earlier: function () { return change(function (w) { const q = (w.end - w.start) / 4n; return { start: w.start - q, end: w.end - q }; }); },

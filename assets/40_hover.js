@@ -18,7 +18,7 @@ window.insights = window.insights || {};
   function milliseconds(value) {
     if (typeof value === 'number') return value;
     const ns = insights.zoom.fromPlotly(value);
-    return ns === null ? NaN : Number(ns / 1000n) / 1000 + insights.zone.offset() * 60000;
+    return ns === null ? NaN : Number((ns + insights.zoom.shift()) / 1000n) / 1000;
   }
 
   function indexAt(trace, time) {

@@ -9,8 +9,15 @@ window.insights = window.insights || {};
   function isLocal() { return root.dataset.zone === 'local'; }
   function offsetAt(milliseconds) { return isLocal() ? -new Date(milliseconds).getTimezoneOffset() : 0; }
 
+  // Where nobody knows when a job was, its times are shown as what has passed since its first event.
+  function origin() {
+    const element = document.getElementById('job');
+    return element && element.dataset.jobOriginNs ? BigInt(element.dataset.jobOriginNs) : null;
+  }
+
   function offset() {
     const job = insights.address.job();
+    if (origin() !== null) return 0;
     return job ? offsetAt(Number(job.start / 1000000n)) : 0;
   }
 
@@ -56,7 +63,7 @@ window.insights = window.insights || {};
   });
 
   insights.zone = {
-    offset, offsetAt, zoneName, wall, day, clock, isLocal,
+    offset, offsetAt, origin, zoneName, wall, day, clock, isLocal,
     set: function (zone) {
       root.dataset.zone = zone;
       try { localStorage.setItem(KEY, zone); } catch (error) { /* forbidden storage: not remembered */ }

@@ -70,10 +70,20 @@ window.insights = window.insights || {};
     return (seconds * 1000).toFixed(seconds < 0.1 ? 2 : 0) + ' ms';
   }
 
+  function showElapsed(shown, origin, win) {
+    document.querySelectorAll('[data-window-time]').forEach(function (element) {
+      element.textContent = '+' + duration(shown.start - origin) + ' \u2013 +' + duration(shown.end - origin);
+    });
+    document.querySelectorAll('[data-window-note]').forEach(function (element) {
+      element.textContent = (win ? '' : 'whole job, ') + duration(shown.end - shown.start) + ', times since the start';
+    });
+  }
+
   function showWindow() {
     const whole = address.job();
     if (!whole) return;
     const win = address.currentWindow(), shown = win || whole, offset = insights.zone.offset();
+    if (insights.zone.origin() !== null) { showElapsed(shown, insights.zone.origin(), win); return; }
     const digits = shown.end - shown.start < 10000000000n ? 12 : 8;
     const first = insights.zone.wall(shown.start, offset), last = insights.zone.wall(shown.end, offset);
     const same = insights.zone.day(first) === insights.zone.day(last);

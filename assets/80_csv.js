@@ -8,6 +8,7 @@ window.insights = window.insights || {};
     if (value === null || value === undefined || (typeof value === 'number' && !Number.isFinite(value))) return '';
     if (typeof value === 'number') return String(Math.round(value * 1e6) / 1e6);
     let words = plain(String(value));
+    if (insights.zone.origin() !== null) words = words.replace(/^1970-01-01 (?=\d\d:\d\d)/, '');  // a time since the start has no day
     if (/^[=+\-@\t\r]/.test(words)) words = "'" + words;  // a spreadsheet must not run a name as a formula
     return /[",\n\r]/.test(words) ? '"' + words.replace(/"/g, '""') + '"' : words;
   }

@@ -78,7 +78,7 @@ def _columns(events: EventList) -> list[dict[str, Any]]:
     columns = [
         {"field": "name", "headerName": "Event", "flex": 1, "minWidth": 220, "tooltipField": "name"},
         {"headerName": "Duration", "width": 110, "sort": "desc", **shown("duration_ms", "duration")},
-        {"headerName": "Start", "width": 130, **shown("start_ms", "start")},
+        {"headerName": "Start", "width": 150, **shown("start_ms", "start")},
     ]
     filled = {name for name in events.rows.columns if (events.rows[name].astype(str) != "").any()}
     if (events.rows["step"] >= 0).any():
@@ -99,7 +99,7 @@ def _row(event: dict[str, Any], view: View) -> dict[str, Any]:
         "step": step if step >= 0 else None,
         "step_text": str(step) if step >= 0 else text.NOT_APPLICABLE,
         "start_ms": (start_ns - (view.origin_ns or 0)) / 1e6,
-        "start": view.clock(start_ns),
+        "start": view.exact(start_ns),
         "duration_ms": duration_ns / 1e6,
         "duration": text.duration(duration_ns),
     }

@@ -10,7 +10,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from components import controls, theme
-from components.format import counted, moment, plain
+from components.format import counted, duration, moment, plain
 from components.markup import attributes
 from data.frames import JobHeader
 
@@ -174,6 +174,7 @@ def job_header(header: JobHeader, tab: str, links: Mapping[str, str], *, changed
         **attributes(
             data_job_start_ns=str(header.start_ns), data_job_end_ns=str(header.end_ns), data_title=plain(header.name)
         ),
+        **({} if header.wall_clock else attributes(data_job_origin_ns=str(header.start_ns))),
     )
 
 
@@ -186,7 +187,9 @@ def _facts(header: JobHeader, *, changed: bool) -> list[Component]:
     facts.append(html.Span(_gpus(header)))
     if header.framework:
         facts.append(html.Span(plain(header.framework)))
-    if header.end_ns > 0:
+    if not header.wall_clock:
+        facts.append(html.Span(duration(header.end_ns - header.start_ns)))
+    elif header.end_ns > 0:
         words = utc_range(header.start_ns, header.end_ns)
         facts.append(html.Span(controls.utc_time(words, header.start_ns, "range", end_ns=header.end_ns)))
     if changed:

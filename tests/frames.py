@@ -10,15 +10,19 @@ import numpy as np
 import pandas as pd
 
 from data.frames import (
+    EVENT_ROWS_COLUMNS,
     FUNCTIONS_COLUMNS,
     GAPS_COLUMNS,
     JOB_LIST_COLUMNS,
     NO_DATA,
     PROBLEMS_COLUMNS,
     USAGE_SUMMARY_COLUMNS,
+    EventList,
+    EventRows,
     Functions,
     FunctionTotals,
     Gaps,
+    GpuActivity,
     Heatmap,
     HeatmapRow,
     JobHeader,
@@ -26,12 +30,16 @@ from data.frames import (
     JobListPage,
     JobTimes,
     JobTotals,
+    Lane,
+    LaneBars,
+    Lanes,
     MetricHistogram,
     NodeHistogram,
     OverTime,
     Peak,
     Problems,
     Step,
+    StepBreakdown,
     StepGroup,
     StepHistogram,
     StepTimeline,
@@ -42,6 +50,7 @@ S = 1_000_000_000
 START_NS = 1_607_121_560 * S  # 2020-12-04 22:39:20 UTC
 END_NS = START_NS + 503 * S
 NODES = ("algo-1", "algo-2", "algo-3")
+LANE_PHASES = ("Forward", "DataLoaderIter", "Step:ModeKeys.TRAIN")
 
 
 def job_header(**changes: Any) -> JobHeader:
@@ -318,3 +327,72 @@ def function_totals(rows: Sequence[tuple[Any, ...]] = FUNCTION_ROWS, **changes: 
         end_ns=END_NS,
     )
     return replace(totals, **changes)
+
+
+def lanes(nodes: tuple[str, ...] = ("algo-1",), phases: tuple[str, ...] = LANE_PHASES, **changes: Any) -> Lanes:
+    """Lanes of ten columns over the whole run, half of them half full."""
+    drawn = tuple(Lane(node, phase, 1200, 90 * S) for node in nodes for phase in phases)
+    covered = np.tile(np.array([0.0, 0.5] * 5, np.float32), (len(drawn), 1))
+    frame = Lanes(
+        lanes=drawn,
+        start_ns=START_NS,
+        column_ns=50 * S,
+        covered=covered,
+        begun=np.where(covered > 0, 240, 0).astype(np.int32),
+        bars=None,
+        events=1200 * len(drawn),
+        lane_count=len(drawn),
+        node_count=len(nodes),
+    )
+    return replace(frame, **changes)
+
+
+def lane_bars(names: tuple[str, ...] = ("a", "b"), **changes: Any) -> Lanes:
+    """The same lanes with one event of each name in the second lane, one inside the other."""
+    size = len(names)
+    bars = LaneBars(
+        lane=np.full(size, 1, np.int16),
+        start_ns=START_NS + S * np.arange(10, 10 + size),
+        duration_ns=S * np.arange(20, 20 - 2 * size, -2),
+        depth=np.arange(size, dtype=np.int16),
+        step=np.arange(size) - 1,
+        names=names,
+        threads=("", *["7"] * (size - 1)),
+    )
+    return lanes(bars=bars, covered=np.zeros((3, 0), np.float32), begun=np.zeros((3, 0), np.int32), **changes)
+
+
+def event_list(names: tuple[str, ...] = ("late", "early"), total: int = 2) -> EventList:
+    """Events of a lane, the longest first."""
+    rows = [(name, "", "0", "17", "", "", at - 1, START_NS + at * S, (9 - at) * S) for at, name in enumerate(names)]
+    return EventList(EventRows(pd.DataFrame(rows, columns=list(EVENT_ROWS_COLUMNS))), total, 17 * S)
+
+
+def step_breakdown(**changes: Any) -> StepBreakdown:
+    """Three steps of 100, 120 and 110 ms; the second one comes again, and a tenth is covered by nothing."""
+    duration_ns = np.array([100.0, 120.0, 110.0]) * 1e6
+    frame = StepBreakdown(
+        phase="Step:ModeKeys.TRAIN",
+        kinds=("data_loading", "backward", "optimizer"),
+        step=np.array([7, 8, 8]),
+        start_ns=START_NS + np.array([0, 1, 2]) * S,
+        duration_ns=duration_ns,
+        spent_ns=duration_ns[:, None] * np.array([0.3, 0.6, 0.0]),
+        processes=np.array([1, 1, 1]),
+        step_count=188,
+    )
+    return replace(frame, **changes)
+
+
+def gpu_activity(groups: tuple[tuple[str, str], ...] = (("rank0", "gpu0"),), **changes: Any) -> GpuActivity:
+    """GPUs that are busy half of the time, each later one a little less."""
+    share = np.tile(np.array([0.0, 1.0] * 5, np.float32), (len(groups), 1))
+    frame = GpuActivity(
+        groups=groups,
+        start_ns=START_NS,
+        column_ns=50 * S,
+        share=share,
+        busy_ns=tuple(250 * S - at for at in range(len(groups))),
+        window_ns=500 * S,
+    )
+    return replace(frame, **changes)

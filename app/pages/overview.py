@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 
 from app.panels import Request, read_request, register_content, register_figure
 from app.urls import Address
+from app.views import origin_of
 from components import format as text
 from components import functions_table, tables
 from components.cards import Kpi, absent_card, facts, kpi_strip, missing, section_title
@@ -41,7 +42,6 @@ class Id(StrEnum):
 def layout(address: Address, header: JobHeader) -> html.Div:
     """The page with empty panels; each asks for its own data."""
     problems = [content_panel(Id.PROBLEMS, "", min_height=20)] if header.problems else []
-    rows = 6 if header.gpus else 4
     return html.Div(
         [
             *problems,
@@ -66,19 +66,12 @@ def layout(address: Address, header: JobHeader) -> html.Div:
                 className="summary-grid",
             ),
             section_title("Resource utilization", _usage_note(address, header)),
-            _usage_panel(header, rows),
+            _usage_panel(header),
             section_title("Python functions", _functions_note(address, header)),
             _functions_panel(header),
         ],
         className="overview",
     )
-
-
-def _usage_panel(header: JobHeader, rows: int) -> Component:
-    if not header.measured:
-        reason = empty.no_metrics()
-        return absent_card("Utilization by node", reason.reason, reason.hint)
-    return content_panel(Id.USAGE, "", min_height=60 + 29 * rows * min(len(header.nodes), 8))
 
 
 def _functions_note(address: Address, header: JobHeader) -> str:
@@ -104,7 +97,17 @@ def _functions_panel(header: JobHeader) -> Component:
     )
 
 
+def _usage_panel(header: JobHeader) -> Component:
+    if not header.measured:
+        reason = empty.no_metrics()
+        return absent_card("Utilization by node", reason.reason, reason.hint)
+    rows = 6 if header.gpus else 4
+    return content_panel(Id.USAGE, "", min_height=60 + 29 * rows * min(len(header.nodes), 8))
+
+
 def _usage_note(address: Address, header: JobHeader) -> str:
+    if not header.measured:
+        return ""
     interval = f"{text.duration(header.interval_ns)} samples" if header.interval_ns else ""
     window = address.selection.window
     span = f"window of {text.duration(window.duration_ns)}" if window else "whole job"
@@ -191,8 +194,10 @@ def _disk(header: JobHeader) -> Kpi:
 
 
 def _usage_kpi(name: str, metric: str, hue: str, usage: UsageSummary | None) -> Kpi:
-    rows = None if usage is None else usage[(usage["metric"] == metric) & usage["p95"].notna()]
-    if rows is None or rows.empty:
+    if usage is None:
+        return Kpi(name, text.MISSING, note="no system metrics", metric=hue)
+    rows = usage[(usage["metric"] == metric) & usage["p95"].notna()]
+    if rows.empty:
         return Kpi(name, text.MISSING, note=f"no {metric} was recorded", metric=hue)
     highest = int(rows["p95"].to_numpy().argmax())
     p95, p50 = float(rows["p95"].iloc[highest]), float(rows["p50"].iloc[highest])
@@ -240,7 +245,7 @@ def draw_phases(fetch: Fetch, request: Request) -> Component | EmptyView:
             f"The phases need training steps: {text.plain(times.steps_reason) or 'none was recorded.'}",
             "Start, end and duration of the job are beside this.",
         )
-    figure = phases.phase_donut(times, _view(times, request))
+    figure = phases.phase_donut(times, _view(fetch, times, request))
     spot_ns = sum(end_ns - start_ns for start_ns, end_ns in times.spot_gaps)
     legend: list[Component] = [
         _phase_row(part.key, part.name, text.duration_exact(part.duration_ns), text.percent(part.percent, 2))
@@ -282,17 +287,20 @@ def _phase_row(key: str, name: str, duration: str, percent: str) -> html.Li:
 def draw_progress(fetch: Fetch, request: Request) -> FigureView | EmptyView:
     """The phases in the order of time, with spot interruptions."""
     times = fetch(jobs.times, Selection(request.selection.job))
-    return phases.training_progress(times, _view(times, request))
+    return phases.training_progress(times, _view(fetch, times, request))
 
 
-def _view(times: JobTimes, request: Request) -> View:
+def _view(fetch: Fetch, times: JobTimes, request: Request) -> View:
     window = Window(times.start_ns, max(times.end_ns, times.start_ns + 1))
-    return View(window, request.theme, request.offset_minutes, request.search)
+    origin_ns = origin_of(fetch(jobs.header, Selection(request.selection.job)))
+    return View(window, request.theme, request.offset_minutes, request.search, origin_ns)
 
 
 def draw_details(fetch: Fetch, request: Request) -> Component | EmptyView:
     """The eleven rows of the job's times, and what is billed in a column of its own."""
     times = fetch(jobs.times, Selection(request.selection.job))
+    origin_ns = origin_of(fetch(jobs.header, Selection(request.selection.job)))
+    zone = f"Times in {text.zone(request.offset_minutes)}." if origin_ns is None else "Nothing says when the job was."
     billed = [
         ("Billed time", f"{text.number(times.billed_s, 0)} s" if times.billed_s is not None else text.MISSING),
         ("Training time", f"{text.number(times.training_s, 0)} s" if times.training_s is not None else text.MISSING),
@@ -300,13 +308,15 @@ def draw_details(fetch: Fetch, request: Request) -> Component | EmptyView:
     reason = [html.P(f"Training loop: {text.plain(times.steps_reason)}", className="panel-note")]
     return html.Div(
         [
-            html.Div([facts(detail_rows(times, request.offset_minutes)), *(reason if times.steps_reason else [])]),
+            html.Div(
+                [facts(detail_rows(times, request.offset_minutes, origin_ns)), *(reason if times.steps_reason else [])]
+            ),
             html.Div(
                 [
                     html.Div("Billing", className="column-title"),
                     facts(billed),
                     html.P("As the training service reports them, per instance.", className="panel-note"),
-                    html.P(f"Times in {text.zone(request.offset_minutes)}.", className="panel-note"),
+                    html.P(zone, className="panel-note"),
                 ],
                 className="billing",
             ),
@@ -315,14 +325,20 @@ def draw_details(fetch: Fetch, request: Request) -> Component | EmptyView:
     )
 
 
-def detail_rows(times: JobTimes, offset_minutes: int = 0) -> list[tuple[str, str]]:
-    """The eleven rows in the order of the original dashboard."""
+def detail_rows(times: JobTimes, offset_minutes: int = 0, origin_ns: int | None = None) -> list[tuple[str, str]]:
+    """The eleven rows in the order of the original dashboard; with an origin, times since then."""
+
+    def moment(time_ns: int | None) -> str:
+        if origin_ns is None or time_ns is None:
+            return text.timestamp(time_ns, offset_minutes)
+        return text.elapsed(time_ns - origin_ns)
+
     return [
-        ("Start time", text.timestamp(times.start_ns, offset_minutes)),
-        ("End time", text.timestamp(times.end_ns, offset_minutes)),
+        ("Start time", moment(times.start_ns) if origin_ns is None else text.MISSING),
+        ("End time", moment(times.end_ns) if origin_ns is None else text.MISSING),
         ("Job duration", text.seconds(times.duration_ns)),
-        ("Training loop start", text.timestamp(times.loop_start_ns, offset_minutes)),
-        ("Training loop end", text.timestamp(times.loop_end_ns, offset_minutes)),
+        ("Training loop start", moment(times.loop_start_ns)),
+        ("Training loop end", moment(times.loop_end_ns)),
         ("Training loop duration", text.seconds(times.loop_duration_ns)),
         ("Initialization", text.seconds(times.initialization_ns)),
         ("Finalization", text.seconds(times.finalization_ns)),

@@ -53,6 +53,11 @@ class View:
             return text.elapsed(time_ns - self.origin_ns)
         return text.clock(time_ns, self.offset_minutes, self.window.duration_ns)
 
+    def exact(self, time_ns: int) -> str:
+        """A time of day to the microsecond, or what has passed until then."""
+        stamp = self.time(time_ns)
+        return stamp.partition(" ")[2] if self.origin_ns is None else f"+{stamp.partition(' ')[2]}"
+
     @property
     def zone(self) -> str:
         """What the times are measured by: UTC, UTC+01:00, or the start of the recording."""
@@ -120,13 +125,15 @@ def time_axis(view: View) -> dict[str, Any]:
 
 
 _TICK_FORMATS = [
-    {"dtickrange": [None, 999], "value": "%H:%M:%S.%L"},
+    {"dtickrange": [None, 0.9], "value": "%S.%6f s"},
+    {"dtickrange": [0.9, 999], "value": "%H:%M:%S.%L"},
     {"dtickrange": [999, 59_999], "value": "%H:%M:%S"},
     {"dtickrange": [59_999, 86_399_999], "value": "%H:%M"},
     {"dtickrange": [86_399_999, None], "value": "%d %b"},
 ]
 _ELAPSED_FORMATS = [
-    {"dtickrange": [None, 999], "value": "+%H:%M:%S.%L"},
+    {"dtickrange": [None, 0.9], "value": "+%S.%6f s"},
+    {"dtickrange": [0.9, 999], "value": "+%H:%M:%S.%L"},
     {"dtickrange": [999, 59_999], "value": "+%H:%M:%S"},
     {"dtickrange": [59_999, None], "value": "+%H:%M"},
 ]

@@ -19,6 +19,7 @@ from components.figures.kinds import kind_colour
 from components.figures.system import strip
 from components.panels import FigureView
 from components.theme import TIME_MARGIN
+from data.coverage import merged
 from data.frames import Lane, LaneBars, Lanes
 from data.insights.event_kinds import KINDS, SPAN, kind_of
 
@@ -86,16 +87,26 @@ def framework_lanes(frame: Lanes, view: View) -> FigureView:
 def minimap(frame: Lanes, view: View, brush: tuple[int, int] | None) -> go.Figure:
     """The whole job in a strip where there are no system metrics: how full the fullest lane of work is."""
     work = [at for at, lane in enumerate(frame.lanes) if kind_of(lane.phase, lane.phase) != SPAN]
-    share = frame.covered[work or list(range(len(frame.lanes)))].max(axis=0, initial=0)
-    line = go.Scatter(
-        x0=view.time(frame.start_ns + frame.column_ns // 2),
-        dx=frame.column_ns / 1e6,
-        y=100 * share,
-        mode="lines",
-        line={"color": view.colours.text_3, "width": 1.2},
-        hoverinfo="skip",
-    )
-    return strip([line] if share.size else [], view, brush, 110.0)
+    work = work or list(range(len(frame.lanes)))
+    line = go.Scatter(mode="lines", line={"color": view.colours.text_3, "width": 1.2}, hoverinfo="skip")
+    if frame.bars is None:
+        line.update(
+            x0=view.time(frame.start_ns + frame.column_ns // 2),
+            dx=frame.column_ns / 1e6,
+            y=100 * frame.covered[work].max(axis=0, initial=0),
+        )
+    else:
+        line.update(_ups_and_downs(frame.bars, work, view))
+    return strip([line], view, brush, 110.0)
+
+
+def _ups_and_downs(bars: LaneBars, work: list[int], view: View) -> dict[str, Any]:
+    """A line that is up while an event runs."""
+    mine = np.flatnonzero(np.isin(bars.lane, work))
+    mine = mine[np.argsort(bars.start_ns[mine], kind="stable")]
+    start, end = merged(bars.start_ns[mine], bars.start_ns[mine] + bars.duration_ns[mine])
+    corners = np.stack([start, start, end, end], axis=1).ravel()
+    return {"x": view.times(corners), "y": np.tile([0, 100, 100, 0], len(start))}
 
 
 def _places(frame: Lanes) -> tuple[list[_Place], list[tuple[str, float]], float]:
@@ -210,7 +221,7 @@ def _names(frame: Lanes, places: list[_Place], view: View) -> list[dict[str, Any
     found = []
     for place in places:
         lane = frame.lanes[place.lane]
-        middle = place.top - NAME_PX / 2 + 1
+        middle = place.top - NAME_PX / 2 - 0.5
         total = f"{text.counted(lane.events, 'event')} · {text.duration(lane.duration_ns)}"
         found.append(_words(text.label(lane.phase, 80), 0, middle, 11, view.colours.text_2))
         found.append(_words(total, 1, middle, 11, view.colours.text_3))

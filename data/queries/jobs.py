@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from data.errors import InsightsError, NotConverted, SourceError
-from data.facts import TrainingJob, parse_training_job, status_of
+from data.facts import UNKNOWN, TrainingJob, parse_training_job, status_of
 from data.frames import (
     GAPS_COLUMNS,
     JOB_LIST_COLUMNS,
@@ -110,7 +110,7 @@ def any_header(db: Database, selection: Selection) -> JobHeader:
         lost_rows=manifest.lost_rows,
         version=manifest.version,
         measured=bool(manifest.system_rows),
-        wall_clock=manifest.wall_clock or bool(manifest.system_rows),
+        wall_clock=_placed(manifest),
         events=manifest.events,
         kernels=manifest.kernels,
     )
@@ -206,6 +206,11 @@ def _node_names(manifest: Manifest) -> tuple[str, ...]:
     return measured or tuple(dict.fromkeys(node for node, _ in manifest.event_processes)) or manifest.function_nodes
 
 
+def _placed(manifest: Manifest) -> bool:
+    """Whether anything says when the job was."""
+    return manifest.wall_clock or bool(manifest.system_rows)
+
+
 def _described(manifest: Manifest) -> TrainingJob | None:
     if manifest.training_job is None:
         return None
@@ -214,13 +219,11 @@ def _described(manifest: Manifest) -> TrainingJob | None:
 
 
 def _status(manifest: Manifest, described: TrainingJob | None) -> tuple[str, str]:
-    return status_of(
-        described,
-        manifest.system_end_marker,
-        manifest.framework_end_marker,
-        manifest.end_ns or None,
-        time.time_ns(),
-    )
+    newest_ns = manifest.end_ns if _placed(manifest) else None
+    ends = (manifest.system_end_marker, manifest.framework_end_marker)
+    status, detail = status_of(described, *ends, newest_ns, time.time_ns())
+    undated = newest_ns is None and described is None and status == UNKNOWN
+    return status, "nothing says when it was" if undated else detail
 
 
 def _all_rows(db: Database) -> list[dict[str, Any]]:
@@ -267,8 +270,8 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
         "status": status,
         "status_detail": detail,
         "state": "changed" if db.store.known_changed(job_id) else "stored",
-        "start_ns": start or None,
-        "duration_ns": end - start if start else None,
+        "start_ns": start if start and _placed(manifest) else None,
+        "duration_ns": end - start if end else None,
         "billed_s": described.billable_s if described else None,
         "instances": described.instances if described else "",
         "nodes": len(_node_names(manifest)) or None,

@@ -2,6 +2,7 @@
 
 import pytest
 
+from app import framework
 from app.pages import nodes
 from app.urls import Address
 from components.panels import EmptyView, FigureView
@@ -172,3 +173,75 @@ def test_local_time_and_theme_reach_the_figure():
     view = nodes.draw_heatmap(fetch(), request(WINDOW, theme="light", offset_minutes=60))
     assert view.figure.layout.xaxis.range[0] == "2020-12-04 23:39:30.000000"
     assert view.figure.data[0].colorscale[-1][1] == "#15265d"
+
+
+def test_a_job_of_traces_alone_has_no_empty_charts():
+    page = layout(measured=False, gpus=0, cpus=0, interval_ns=0, intervals_ns=())
+    found = ids(page)
+    assert [one for one in found if "histogram" in one and "step" not in one] == []
+    assert nodes.Id.HEATMAP not in found
+    assert nodes.Id.LANES in found
+    assert nodes.Id.ACTIVITY in found
+    assert "This job has no system metrics, only traces of its framework." in words(page)
+    assert "Heatmap shows" not in words(page)
+
+
+def test_a_job_without_events_says_so():
+    page = layout(events=0, kernels=0)
+    assert nodes.Id.LANES not in ids(page)
+    assert "n/a No framework event was recorded for this job." in words(page)
+    assert nodes.Id.ACTIVITY not in ids(layout(kernels=0))
+    assert nodes.Id.BREAKDOWN not in ids(layout(step_count=0))
+
+
+def framework_fetch(**changes):
+    answers = {
+        "lanes_over_time": frames.lanes(),
+        "lanes_longest": frames.event_list(),
+        "breakdown_last_steps": frames.step_breakdown(),
+        "activity_gpu_activity": frames.gpu_activity(),
+    }
+    return fetch(**answers | changes)
+
+
+@pytest.mark.parametrize("draw", [framework.draw_lanes, framework.draw_activity])
+def test_framework_charts_over_time_show_exactly_the_window(draw):
+    view = draw(framework_fetch(), request(WINDOW))
+    assert list(view.figure.layout.xaxis.range) == ["2020-12-04 22:39:30.000000", "2020-12-04 22:39:40.000000"]
+    assert view.figure.layout.meta["time"] is True
+
+
+def test_events_are_asked_for_by_the_address():
+    asked = framework_fetch()
+    body = framework.draw_events(
+        asked, request(WINDOW, query={"events": "1607121561000-1607121562000/algo-1/For%2Fward"})
+    )
+    (arguments,) = [arguments for name, arguments in asked.asked if name == "lanes_longest"]
+    assert arguments[0].window == Window(1607121561 * frames.S, 1607121562 * frames.S)
+    assert arguments[1:] == ("algo-1", "For/ward")
+    assert "For/ward on algo-1, 22:39:21.000 – 22:39:22.000  · 2 events, 17 s together, all of them" in words(body)
+
+
+@pytest.mark.parametrize("text", ["", "nonsense", "5-1/a/b"])
+def test_without_a_place_in_the_address_there_is_a_way_to_choose_one(text):
+    asked = framework_fetch()
+    body = framework.draw_events(asked, request(WINDOW, query={"events": text}))
+    assert "lanes_longest" not in [name for name, _ in asked.asked]
+    values = [getattr(part, "data-query-value", None) for part in components(body)]
+    assert "/algo-1/Step%3AModeKeys.TRAIN" in values
+
+
+def test_the_table_says_of_how_many_events_it_shows_the_longest():
+    asked = framework_fetch(lanes_longest=frames.event_list(total=12_345))
+    body = framework.draw_events(asked, request(WINDOW, query={"events": "/algo-1/Forward"}))
+    assert "12,345 events, 17 s together, the 2 longest are shown" in words(body)
+    (grid,) = [part for part in components(body) if type(part).__name__ == "AgGrid"]
+    assert [row["name"] for row in grid.rowData] == ["late", "early"]
+    assert [row["step_text"] for row in grid.rowData] == ["–", "0"]
+    assert "Thread" not in [column["headerName"] for column in grid.columnDefs]
+
+
+def test_the_strip_of_a_job_without_metrics_shows_its_events():
+    view = nodes.draw_minimap(framework_fetch(system_over_time=MissingTable("none")), request(WINDOW))
+    assert isinstance(view, FigureView)
+    assert "fullest lane of events" in view.caption
