@@ -20,7 +20,7 @@ from components.figures import lanes as lane_figures
 from components.figures.axes import View
 from components.panels import EmptyView, FigureView
 from data.errors import MissingTable
-from data.frames import Lanes
+from data.frames.framework import Lanes
 from data.insights.event_kinds import KINDS, RULES
 from data.queries import activity, breakdown, lanes
 from data.selection import Selection

@@ -12,7 +12,7 @@ from components import format as text
 from components.figures.axes import View
 from components.grid import GRID_THEME
 from components.markup import attributes
-from data.frames import EventList
+from data.frames.framework import EventList
 
 GRID: Final = "nodes-events-grid"
 ROW_PX: Final = 28

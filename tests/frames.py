@@ -10,19 +10,15 @@ import numpy as np
 import pandas as pd
 
 from data.frames import (
-    EVENT_ROWS_COLUMNS,
     FUNCTIONS_COLUMNS,
     GAPS_COLUMNS,
     JOB_LIST_COLUMNS,
     NO_DATA,
     PROBLEMS_COLUMNS,
     USAGE_SUMMARY_COLUMNS,
-    EventList,
-    EventRows,
     Functions,
     FunctionTotals,
     Gaps,
-    GpuActivity,
     Heatmap,
     HeatmapRow,
     JobHeader,
@@ -30,20 +26,26 @@ from data.frames import (
     JobListPage,
     JobTimes,
     JobTotals,
-    Lane,
-    LaneBars,
-    Lanes,
     MetricHistogram,
     NodeHistogram,
     OverTime,
     Peak,
     Problems,
     Step,
-    StepBreakdown,
     StepGroup,
     StepHistogram,
     StepTimeline,
     UsageSummary,
+)
+from data.frames.framework import (
+    EVENT_ROWS_COLUMNS,
+    EventList,
+    EventRows,
+    GpuActivity,
+    Lane,
+    LaneBars,
+    Lanes,
+    StepBreakdown,
 )
 
 S = 1_000_000_000

@@ -9,7 +9,7 @@ from components import format as text
 from components.figures.axes import View, chart, percent_axis, time_layout, words
 from components.panels import FigureView
 from components.theme import hue, rgba
-from data.frames import GpuActivity
+from data.frames.framework import GpuActivity
 
 HEIGHT = 176
 MAX_LINES = 24

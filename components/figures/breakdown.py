@@ -14,7 +14,7 @@ from components.figures.kinds import UNCOVERED, WORDS, kind_colour, kinds_legend
 from components.figures.steps import duration_unit, phase_name
 from components.panels import FigureView, legend_row
 from components.theme import rgba
-from data.frames import StepBreakdown
+from data.frames.framework import StepBreakdown
 
 HEIGHT = 206
 _WIDTH = 0.84

@@ -20,7 +20,7 @@ from components.figures.system import strip
 from components.panels import FigureView
 from components.theme import TIME_MARGIN
 from data.coverage import merged
-from data.frames import Lane, LaneBars, Lanes
+from data.frames.framework import Lane, LaneBars, Lanes
 from data.insights.event_kinds import KINDS, SPAN, kind_of
 
 NODE_PX = 22

@@ -6,7 +6,7 @@ import numpy as np
 
 from data.coverage import covered
 from data.errors import MissingTable
-from data.frames import GpuActivity
+from data.frames.framework import GpuActivity
 from data.names import natural_key
 from data.queries.bins import window_of
 from data.queries.lanes import column_edges

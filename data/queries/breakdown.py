@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from data.coverage import merged
 from data.errors import MissingTable
-from data.frames import StepBreakdown, StepRule
+from data.frames.framework import StepBreakdown, StepRule
 from data.queries.bins import window_of
 from data.queries.events import part_files
 from data.selection import Selection

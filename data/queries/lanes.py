@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from data.coverage import covered, merged
 from data.errors import MissingTable
-from data.frames import EVENT_ROWS_COLUMNS, EventList, EventRows, Lane, LaneBars, Lanes
+from data.frames.framework import EVENT_ROWS_COLUMNS, EventList, EventRows, Lane, LaneBars, Lanes
 from data.names import natural_key
 from data.queries.bins import window_of
 from data.queries.events import part_files

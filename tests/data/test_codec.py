@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from data import codec, frames
 from data.errors import FormatError
-from data.frames import quality
+from data.frames import framework, quality
 
 
 def alike(left: Any, right: Any) -> bool:
@@ -98,7 +98,7 @@ def test_a_result_comes_back_as_it_was(name: str) -> None:
 
 
 def test_every_dataclass_of_the_frames_can_be_kept() -> None:
-    declared = {name for module in (frames, quality) for name, value in vars(module).items() if is_dataclass(value)}
+    declared = {name for module in (frames, framework, quality) for name, value in vars(module).items() if is_dataclass(value)}
     assert set(codec.CLASSES) == declared
 
 

@@ -13,7 +13,7 @@ from app.urls import read_lane
 from components.figures import lanes
 from components.figures.axes import View
 from components.theme import hue, rgba
-from data.frames import LaneBars, Lanes
+from data.frames.framework import LaneBars, Lanes
 from tests import frames
 from tests.components.figures.plot import VIEW, WHOLE, assert_house_rules, everything
 

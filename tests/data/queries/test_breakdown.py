@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from data.errors import MissingTable
-from data.frames import StepBreakdown
+from data.frames.framework import StepBreakdown
 from data.insights.event_kinds import KINDS, RULES, SPAN, kind_of
 from data.queries import breakdown
 from data.selection import Selection, Window

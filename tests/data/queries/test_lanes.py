@@ -12,7 +12,7 @@ import pytest
 
 from data.convert import lanes as convert_lanes
 from data.errors import MissingTable
-from data.frames import Lanes
+from data.frames.framework import Lanes
 from data.queries import lanes
 from data.selection import Selection, Window
 from data.store import Store

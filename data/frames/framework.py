@@ -1,0 +1,102 @@
+"""What the queries of framework events return: lanes over time, lists of events, steps by kind, busy GPUs.
+
+The same rules as for all frames: times and durations are int64 nanoseconds, unknown numbers of events are -1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NewType
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Lane:
+    """The events of one phase on one node that overlap a window."""
+
+    node: str
+    phase: str
+    events: int  # exact
+    duration_ns: int  # of all of them together, whole ones also where the window cuts them
+
+
+@dataclass(frozen=True)
+class LaneBars:
+    """Events one by one, in the order of their starts."""
+
+    lane: NDArray[np.int16]  # index into the lanes
+    start_ns: NDArray[np.int64]
+    duration_ns: NDArray[np.int64]
+    depth: NDArray[np.int16]  # events of a lane that overlap lie at different depths, from 0
+    step: NDArray[np.int64]  # -1 where unknown
+    names: tuple[str, ...]
+    threads: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Events over time, a lane per phase and node: each of them where they are few, else how full each column is.
+
+    `covered` is float32 [lanes, columns], the share of the column in which at least one event of the lane runs;
+    `begun` is int32, how many start in it. Both have no column where the events are in `bars`.
+    """
+
+    lanes: tuple[Lane, ...]  # those that are drawn, by node in natural order
+    start_ns: int  # left edge of column 0
+    column_ns: int
+    covered: NDArray[np.float32]
+    begun: NDArray[np.int32]
+    bars: LaneBars | None
+    events: int  # of all lanes, also of those that are not drawn
+    lane_count: int  # with events in the window, on the selected nodes
+    node_count: int
+
+
+@dataclass(frozen=True)
+class GpuActivity:
+    """Share of time in which at least one kernel runs, per GPU; from traces, and not the driver's utilisation."""
+
+    groups: tuple[tuple[str, str], ...]  # (node, device)
+    start_ns: int
+    column_ns: int
+    share: NDArray[np.float32]  # [groups, columns], 0 to 1
+    busy_ns: tuple[int, ...]  # of each group in the window, exact
+    window_ns: int
+
+
+EventRows = NewType("EventRows", pd.DataFrame)
+EVENT_ROWS_COLUMNS = ("name", "category", "worker", "process", "thread", "device", "step", "start_ns", "duration_ns")
+"""`step` is -1 where unknown; texts are "" where the event has none."""
+
+
+@dataclass(frozen=True)
+class EventList:
+    """The longest events of a lane in a window, and how many there are in all."""
+
+    rows: EventRows
+    total: int
+    duration_ns: int  # of all of them together
+
+
+@dataclass(frozen=True)
+class StepBreakdown:
+    """What the last steps of a window were spent on; a row of `spent_ns` and its uncovered rest add up to a duration.
+
+    Where several processes took a step, all figures are means over them.
+    """
+
+    phase: str
+    kinds: tuple[str, ...]  # in order of precedence
+    step: NDArray[np.int64]  # [steps] in order of time, -1 where unknown
+    start_ns: NDArray[np.int64]  # of the first process
+    duration_ns: NDArray[np.float64]
+    spent_ns: NDArray[np.float64]  # [steps, kinds]
+    processes: NDArray[np.int64]  # how many took the step
+    step_count: int  # of this phase in the window, over all processes
+
+
+StepRule = tuple[str, str, str]
+"""A kind, a field of an event (phase, category or name), and the pattern to look for in it."""
