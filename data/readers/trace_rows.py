@@ -37,16 +37,22 @@ MOST_US = 2_000_000_000_000_000  # 63 years: with any start value, start plus du
 _LARGEST_EVENT = 2 << 20  # DuckDB reserves several times as much; a piece with a larger one is read event by event
 _EXACT_BELOW_US = float(1 << 43)  # a double holds smaller microseconds to three decimals
 _SCAN_ROWS = 50_000
+_SAMPLE_BYTES = 1 << 18
 _HAS_LONG_FRACTION = re.compile(rb'"ts"\s*:\s*"?\d{13,}\.\d*[1-9]')  # begins with a word, which makes it fast
 _LONG_FRACTION = re.compile(rb'("(?:ts|dur)"\s*:\s*)"?(\d{13,}\.\d*[1-9]\d*)"?')
 _PATHS = [f'$."{name}"' for name in ARGS]
 _SAYS_SOMETHING = ("name", "cat", "pid", "tid", "ts", "dur")
+_PLAIN = ("cpu_op", "python_function", "user_annotation")
+"""Categories of PyTorch that make up most of a trace and have none of these arguments: not looked for."""
+
 _NULLS = ", ".join(["NULL"] * len(ARGS))
 _SAYS = ", ".join(f"{name}::VARCHAR" for name in _SAYS_SOMETHING)
 _COLUMNS = "{ph: 'VARCHAR', name: 'VARCHAR', cat: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR', %s, args: 'JSON'}"
 _QUERY = f"""
 SELECT coalesce(ph, '') AS ph, name, cat, pid, tid, ts, dur, args::VARCHAR AS args,
-       coalesce(CASE WHEN args IS NOT NULL THEN json_extract_string(args, {_PATHS}) END, [{_NULLS}]) AS found
+       coalesce(CASE WHEN args IS NOT NULL AND coalesce(cat, '') NOT IN {_PLAIN}
+                     THEN json_extract_string(args, {_PATHS})
+                END, [{_NULLS}]) AS found
 FROM read_json($path, format = 'array', columns = %s, maximum_object_size = {_LARGEST_EVENT})
 WHERE ph IN {MARKS} OR (ph IS NULL AND coalesce({_SAYS}) IS NOT NULL)
 """
@@ -136,7 +142,7 @@ class _Parser:
         found = self._query(text)
         if found is None or self._long_fractions:
             return None if found is None else _table(found, _exact_ns)
-        if (pc.max(found.column("ts")).as_py() or 0.0) >= _EXACT_BELOW_US and _HAS_LONG_FRACTION.search(text):
+        if (pc.max(found.column("ts")).as_py() or 0.0) >= _EXACT_BELOW_US and _is_fractional(text):
             self._long_fractions = True
             return self.table(text)
         return _table(found, _ns)
@@ -157,16 +163,20 @@ class _Parser:
             self._target.unlink(missing_ok=True)
 
 
+def _is_fractional(text: bytes) -> bool:
+    """Whether times have decimals: all that one writer writes have them, so that a sample of each piece tells."""
+    return _HAS_LONG_FRACTION.search(text, 0, _SAMPLE_BYTES) is not None
+
+
 def _table(found: pa.Table, to_ns: Callable[[pa.Array], pa.Array]) -> pa.Table:
     """What the query gives as SCHEMA has it."""
     columns = {name: found.column(name) for name in TEXTS}
     for name in ("ts", "dur"):
         columns[f"{name}_ns"] = to_ns(found.column(name).combine_chunks())
     columns["line"] = pa.array(np.full(len(found), -1))
-    values = found.column("found").combine_chunks().flatten()
-    at = np.arange(len(found)) * len(ARGS)
+    values = found.column("found").combine_chunks()
     for place, name in enumerate(ARGS):
-        columns[f"args.{name}"] = values.take(pa.array(at + place))
+        columns[f"args.{name}"] = pc.list_element(values, place)
     return pa.table([columns[name] for name in SCHEMA.names], schema=SCHEMA)
 
 
@@ -230,7 +240,7 @@ def _row(line: int, event: dict[str, Any]) -> dict[str, Any]:
     row["args"] = None if args is None else json.dumps(args, default=_number, separators=(",", ":"), allow_nan=True)
     if row["args"] is not None and ("NaN" in row["args"] or "Infinity" in row["args"]):
         row["args"] = json.dumps(_finite(args), default=_number, separators=(",", ":"))
-    if isinstance(args, dict):
+    if isinstance(args, dict) and row["cat"] not in _PLAIN:
         row |= {f"args.{name}": plain_text(args.get(name)) for name in ARGS}
     return row
 
