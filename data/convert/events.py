@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from data import schema
+from data.convert.tables import sync
 from data.convert.versions import take_over
 from data.manifest import EventPart, part_file
 from data.problem import Problem
@@ -152,6 +153,7 @@ class EventParts:
         if self._writer is None:
             return
         self._writer.close()
+        sync(self._path)
         self._parts.append(EventPart(self._next, self._rows, tuple(sorted(self._files))))
         self._writer, self._rows, self._files = None, 0, set()
         self._next += 1

@@ -61,9 +61,9 @@ def write_bytes(content: bytes, path: Path) -> None:
     os.replace(beside, path)
 
 
-def sync_folder(folder: Path) -> None:
-    """Forces a folder's entries to disk."""
-    handle = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Forces a file, or a folder's entries, to disk."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -89,3 +89,4 @@ class TableParts:
     def __exit__(self, *_: object) -> None:
         if self._writer is not None:
             self._writer.close()
+            sync(self._path)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from data.convert.tables import sync_folder, write_bytes
+from data.convert.tables import sync, write_bytes
 from data.errors import StoreError
 
 CURRENT = "current"
@@ -75,11 +75,11 @@ def new_version(folder: Path) -> Iterator[tuple[str, Path]]:
 def publish(folder: Path, version: str, aside: Path) -> None:
     """Makes a written version the valid one; the one before stays until the next, for readers that still use it."""
     before = current_version(folder)
-    sync_folder(aside)
+    sync(aside)
     aside.rename(folder / version)
-    sync_folder(folder)
+    sync(folder)
     write_bytes(version.encode(), folder / CURRENT)
-    sync_folder(folder)
+    sync(folder)
     for old in folder.glob("v*-*"):
         if old.is_dir() and old.name not in (version, before):
             shutil.rmtree(old, ignore_errors=True)

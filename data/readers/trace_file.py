@@ -131,6 +131,7 @@ class Pieces:
         self.facts = Facts()
         self.damages: list[Damage] = []
         self.replaced_bytes = 0
+        self.over = False  # a caller has read past the end of the list
         self._stream = stream
         self._piece_bytes = piece_bytes or PIECE_BYTES
         self._rest = b""
@@ -143,6 +144,8 @@ class Pieces:
         while True:
             while not self._ended and len(self._rest) <= self._piece_bytes + _CUT_BYTES:
                 self._read(self._piece_bytes)
+            if self.over:
+                return
             if self._ended and len(self._rest) <= self._piece_bytes + _CUT_BYTES:
                 yield from self._last()
                 if not self._rest:

@@ -13,6 +13,7 @@ _TOKENS = re.compile(
     re.DOTALL,
 )
 _ESCAPES = re.compile(r'\\(?:["\\/bfnrt]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|)')
+_LETTER = re.compile(r'\\(?:["\\/]|u[0-9a-fA-F]{4}|([bfnrt]))')
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 
@@ -27,7 +28,7 @@ def repaired(text: str) -> tuple[str, list[tuple[int, str]]]:
             found.append((match.start(), "N/A in place of a value"))
             return token.replace("N/A", "null")
         if "\\" in token:
-            changed = _ESCAPES.sub(_escape, token)
+            changed = _escaped(token)
             if changed != token:
                 found.append((match.start(), "backslashes that are not escaped"))
                 token = changed
@@ -37,6 +38,17 @@ def repaired(text: str) -> tuple[str, list[tuple[int, str]]]:
         return token
 
     return _TOKENS.sub(mend, text), found
+
+
+def _escaped(token: str) -> str:
+    """A text with its backslashes escaped.
+
+    Who leaves one of them bare escapes none: then those before a b, f, n, r or t are folders, too.
+    """
+    changed = _ESCAPES.sub(_escape, token)
+    if any(match[0] == "\\" for match in _ESCAPES.finditer(token)):
+        changed = _LETTER.sub(lambda match: f"\\\\{match[1]}" if match[1] else match[0], changed)
+    return changed
 
 
 def _escape(match: re.Match[str]) -> str:

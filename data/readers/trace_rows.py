@@ -218,6 +218,7 @@ def _scanned(pieces: Pieces, piece: Piece) -> Iterator[Rows]:
             yield Rows(pa.Table.from_pylist(rows, schema=SCHEMA), tuple(damages))
             rows, damages = [], []
     pieces.replaced_bytes += window.replaced
+    pieces.over = window.position == len(window.text) and window.ended
     pieces.give_back(window.rest(), window.line)
     if piece.last and piece.closed:
         damages = [one for one in damages if one != not_closed(window.line)]

@@ -76,6 +76,7 @@ def test_known_damage(text: str, kept: int, severity: str, lost: int, words: str
     ("text", "event", "words", "line"),
     [
         (r'{"ts": 1, "name": "C:\py\x.py"}', {"ts": 1, "name": r"C:\py\x.py"}, "backslashes", 2),
+        (r'{"n": "D:\data\node\\t\u00e9"}', {"n": "D:\\data\\node\\té"}, "backslashes", 2),
         (r'{"ts": 1, "name": "\ud800 half"}', {"ts": 1, "name": "\ufffd half"}, "backslashes", None),
         ('{"ts": N/A}', {"ts": None}, "N/A", 2),
         ('{"a": N/A ,\n"name": "k N/A"}', {"a": None, "name": "k N/A"}, "N/A", 2),
