@@ -17,6 +17,13 @@ window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
     dash_clientside.set_props('url', { pathname: href, search: '' });
   }
 
+  function share(value, metric) {
+    if (value === null || value === undefined) return h('span', { className: 'hatch-tag' }, 'n/a');
+    return h('span', { className: 'cell-bar', 'data-metric': metric },
+      h('span', { className: 'bar', 'aria-hidden': true }, h('i', { style: { width: Math.min(100, Math.max(0, value)) + '%' } })),
+      h('span', { className: 'value' }, value > 0 && value < 0.05 ? '< 0.1' : value.toFixed(1)));
+  }
+
   cells.JobName = function (props) {
     const job = props.data;
     if (!job) return h('span', { className: 'cell-muted' }, '\u2026');
@@ -130,6 +137,25 @@ window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
       at ? h('span', { className: 'folders' }, path.slice(0, at)) : null, h('span', { className: 'name' }, path.slice(at)));
   };
 
+  cells.OperatorName = function (props) {
+    return h('span', { className: 'cell-text', title: props.value }, props.value);
+  };
+
+  cells.OperatorTime = function (props) {
+    const row = props.data, words = row[props.colDef.field + '_words'];
+    if (words !== undefined) return h('span', { className: 'cell-soft' }, words);
+    if (row.side !== 'CPU') return h('span', { className: 'cell-muted', title: 'only CPU operators lie inside one another' }, '\u2013');
+    return h('span', { className: 'hatch-tag', title: 'not known: no thread was recorded, or the window holds too many operators' }, 'n/a');
+  };
+
+  cells.OperatorShare = function (props) {
+    return share(props.value, props.data.hue);
+  };
+
+  cells.OperatorPlaces = function (props) {
+    return h('span', { className: 'cell-text cell-muted', title: props.value }, props.value);
+  };
+
   cells.FunctionText = function (props) {
     const place = props.colDef.field === 'place';
     return h('span', { className: 'cell-text' + (place ? ' cell-muted' : ''), title: place ? props.data.path : props.value }, props.value);
@@ -145,11 +171,7 @@ window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
   };
 
   cells.FunctionShare = function (props) {
-    const value = props.value;
-    if (value === null || value === undefined) return h('span', { className: 'hatch-tag' }, 'n/a');
-    return h('span', { className: 'cell-bar', 'data-metric': 'cpu' },
-      h('span', { className: 'bar', 'aria-hidden': true }, h('i', { style: { width: Math.min(100, Math.max(0, value)) + '%' } })),
-      h('span', { className: 'value' }, value > 0 && value < 0.05 ? '< 0.1' : value.toFixed(1)));
+    return share(props.value, 'cpu');
   };
 
   cells.JobRemove = function (props) {

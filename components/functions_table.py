@@ -7,13 +7,11 @@ import io
 from typing import Any, Final
 
 import dash_ag_grid as dag
-from dash import dcc, html
-from dash.development.base_component import Component
+from dash import html
 
 from components import controls
 from components.format import count, counted, duration, is_missing, plain
-from components.grid import GRID_THEME, HEADER_PX, ROW_PX, disarmed
-from components.markup import attributes
+from components.grid import GRID_THEME, HEADER_PX, ROW_PX, disarmed, grid_controls
 from data.frames import FunctionTotals
 
 SHOWN_ROWS: Final = 14
@@ -34,25 +32,9 @@ _SHOWN_FOLDERS: Final = 2
 
 def functions_controls(panel_id: str, phases: tuple[str, ...]) -> html.Div:
     """Search, the part of the training where there are several, and CSV."""
-    search = dcc.Input(id=f"{panel_id}-search", type="search", placeholder="Search functions…", autoComplete="off")
-    label = html.Label("Search functions", htmlFor=f"{panel_id}-search", className="visually-hidden")
-    parts: list[Component] = [
-        html.Div([label, controls.icon("search"), search], className="search functions-search", role="search")
-    ]
-    if len(phases) > 1:
-        options = [option for option in PHASES if not option[0] or option[0] in phases]
-        parts.insert(0, controls.segments("phase", options, default="", label="Part of the training"))
-    parts.append(
-        html.Button(
-            "CSV",
-            id=f"{panel_id}-csv",
-            className="button small",
-            type="button",
-            title="Save these functions as a table",
-            **attributes(aria_label="Save Python functions as CSV"),
-        )
-    )
-    return html.Div([*parts, dcc.Download(id=f"{panel_id}-download")], className="functions-controls")
+    options = [option for option in PHASES if not option[0] or option[0] in phases]
+    several = [controls.segments("phase", options, default="", label="Part of the training")] if len(phases) > 1 else []
+    return grid_controls(panel_id, "functions", several)
 
 
 def functions_table(panel_id: str, totals: FunctionTotals) -> html.Div:
@@ -61,7 +43,7 @@ def functions_table(panel_id: str, totals: FunctionTotals) -> html.Div:
     divisor, unit = next((size, name) for least, size, name in _UNITS if largest >= least)
     grid = dag.AgGrid(
         id=f"{panel_id}-grid",
-        className="jobs-grid functions-grid",
+        className="jobs-grid panel-grid",
         columnDefs=_columns(unit, several=len(totals.profilers) > 1),
         rowData=_rows(totals, divisor),
         defaultColDef={"sortable": True, "resizable": True, "suppressHeaderMenuButton": True, "minWidth": 60},
@@ -75,7 +57,7 @@ def functions_table(panel_id: str, totals: FunctionTotals) -> html.Div:
             "localeText": {"noRowsToShow": "No function matches."},
         },
     )
-    return html.Div([html.P(_summary(totals), className="panel-note functions-summary"), grid])
+    return html.Div([html.P(_summary(totals), className="panel-note grid-summary"), grid])
 
 
 def _summary(totals: FunctionTotals) -> str:

@@ -8,8 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import dash_ag_grid as dag
+from dash import dcc, html
+from dash.development.base_component import Component
 
+from components import controls
 from components.format import plain
+from components.markup import attributes
 
 BLOCK_ROWS: Final = 100
 ROW_PX: Final = 31
@@ -98,3 +102,30 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def disarmed(text: str) -> str:
     """Text for a table that a spreadsheet may open: nothing in it is run as a formula."""
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def grid_controls(panel_id: str, what: str, choices: Sequence[Component] = ()) -> html.Div:
+    """What stands above a grid in a panel: choices, a search over its rows (which are `what`), and CSV."""
+    search = dcc.Input(id=f"{panel_id}-search", type="search", placeholder=f"Search {what}…", autoComplete="off")
+    label = html.Label(f"Search {what}", htmlFor=f"{panel_id}-search", className="visually-hidden")
+    return html.Div(
+        [
+            *choices,
+            html.Div(
+                [label, controls.icon("search"), search],
+                className="search grid-search",
+                role="search",
+                **attributes(data_filters=f"{panel_id}-grid"),
+            ),
+            html.Button(
+                "CSV",
+                id=f"{panel_id}-csv",
+                className="button small",
+                type="button",
+                title=f"Save these {what} as a table",
+                **attributes(aria_label=f"Save {what} as CSV"),
+            ),
+            dcc.Download(id=f"{panel_id}-download"),
+        ],
+        className="grid-controls",
+    )

@@ -47,6 +47,7 @@ from data.frames.framework import (
     Lanes,
     StepBreakdown,
 )
+from data.frames.operators import OPERATORS_COLUMNS, FrameworkShares, Operators, TimeShare
 
 S = 1_000_000_000
 START_NS = 1_607_121_560 * S  # 2020-12-04 22:39:20 UTC
@@ -398,3 +399,38 @@ def gpu_activity(groups: tuple[tuple[str, str], ...] = (("rank0", "gpu0"),), **c
         window_ns=500 * S,
     )
     return replace(frame, **changes)
+
+
+def operators(rows: Sequence[tuple[Any, ...]] | None = None) -> Operators:
+    """Rows (side, name, communication, total ms, count, longest ms, self ms or None, nodes, processes)."""
+    if rows is None:
+        rows = [
+            ("cpu", "aten::linear", False, 600, 30, 40, 100, ("algo-1", "algo-2"), 4),
+            ("cpu", "aten::addmm", False, 400, 30, 30, 400, ("algo-1", "algo-2"), 4),
+            ("gpu", "sgemm", False, 150, 60, 5, None, ("algo-1",), 1),
+            ("gpu", "ncclAllReduce", True, 50, 2, 26, None, ("algo-1",), 1),
+        ]
+    whole: dict[str, int] = {}
+    for row in rows:
+        whole[row[0]] = whole.get(row[0], 0) + row[3]
+    values = []
+    for side, name, spoken, total, count, longest, own, nodes, processes in rows:
+        percent = 100 * total / whole[side] if whole[side] else float("nan")
+        times = (total * 10**6, count, total * 10**6 / count, longest * 10**6, None if own is None else own * 10**6)
+        values.append((side, name, spoken, percent, *times, nodes, processes))
+    frame = pd.DataFrame(values, columns=list(OPERATORS_COLUMNS))
+    return Operators(frame.astype({"self_ns": "Int64", "communication": bool}))
+
+
+def framework_shares(**changes: Any) -> FrameworkShares:
+    """A job that spends its steps well."""
+    shares = FrameworkShares(
+        sides=(TimeShare("cpu_op", "cpu", 6 * S, 60, 75.0), TimeShare("kernel", "gpu", 2 * S, 40, 25.0)),
+        general=(TimeShare("DataLoaderIter", "general", S, 9, 100.0),),
+        passes=(TimeShare("forward", "forward", S, 5, 25.0), TimeShare("backward", "backward", 3 * S, 5, 75.0)),
+        inner_passes=False,
+        communication=(TimeShare("ncclAllReduce", "gpu", S // 2, 2, 100.0),),
+        communication_percent=25.0,
+        steps=(TimeShare("Step:ModeKeys.TRAIN", "step", 9 * S, 8, 90.0), TimeShare("", "others", S, 0, 10.0)),
+    )
+    return replace(shares, **changes)

@@ -19,6 +19,8 @@ from app.cli import cli
 from app.pages import PAGES, nodes, overview, quality
 from app.settings import FLAGS, Settings
 from components.jobs_table import jobs_grid
+from components.operators import divided
+from components.operators_table import operators_table
 from data import inspection, schema
 from data.convert.job import convert_job
 from data.frames import JobTimes
@@ -28,8 +30,9 @@ from data.readers import READERS
 from data.series import SUMMARY_METRICS, UNITS
 from data.sources import FileKind, open_source
 from data.store import Store
-from tests import oracle, traces, trees
+from tests import frames, oracle, traces, trees
 from tests.conftest import ROOT
+from tests.drawn import components
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
@@ -167,6 +170,22 @@ def test_every_panel_has_a_row(page: Any, module: Any) -> None:
 def test_every_column_of_the_list_has_a_row() -> None:
     names = [column["headerName"] for column in jobs_grid("grid").columnDefs if column["headerName"]]
     assert [row[0] for row in rows(section("docs/figures.md", "Jobs `/`"))] == names
+
+
+def test_every_column_of_the_operators_has_a_row() -> None:
+    (grid,) = (part for part in components(operators_table("p", frames.operators())) if hasattr(part, "columnDefs"))
+    names = [column["headerName"] for column in grid.columnDefs]
+    documented = [row[0] for row in rows(section("docs/figures.md", "Overview `/jobs/<job>`"))]
+    at = documented.index(names[0])
+    assert documented[at : at + len(names)] == names
+
+
+def test_every_group_of_framework_time_has_a_row() -> None:
+    heads = (part for part in components(divided(frames.framework_shares(), ())) if type(part).__name__ == "H4")
+    groups = [head.children[0] for head in heads]
+    documented = [row[0] for row in rows(section("docs/figures.md", "Overview `/jobs/<job>`"))]
+    at = documented.index(groups[0])
+    assert documented[at : at + len(groups)] == groups
 
 
 def test_the_eleven_rows_are_the_real_ones() -> None:

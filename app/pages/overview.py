@@ -9,6 +9,7 @@ import dash
 from dash import Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
+from app import operations
 from app.panels import Request, read_request, register_content, register_figure
 from app.urls import Address
 from app.views import origin_of
@@ -36,6 +37,10 @@ class Id(StrEnum):
     PROGRESS = "overview-progress"
     DETAILS = "overview-details"
     USAGE = "overview-usage"
+    CPU_OPERATORS = operations.CPU
+    GPU_OPERATORS = operations.GPU
+    OPERATORS = operations.ALL
+    FRAMEWORK = operations.SHARES
     FUNCTIONS = "overview-functions"
 
 
@@ -67,6 +72,7 @@ def layout(address: Address, header: JobHeader) -> html.Div:
             ),
             section_title("Resource utilization", _usage_note(address, header)),
             _usage_panel(header),
+            *operations.sections(header, _span(address)),
             section_title("Python functions", _functions_note(address, header)),
             _functions_panel(header),
         ],
@@ -109,10 +115,13 @@ def _usage_note(address: Address, header: JobHeader) -> str:
     if not header.measured:
         return ""
     interval = f"{text.duration(header.interval_ns)} samples" if header.interval_ns else ""
-    window = address.selection.window
-    span = f"window of {text.duration(window.duration_ns)}" if window else "whole job"
-    parts = [span, interval, "GPU, CPU and I/O: mean of the node's devices", "network: received plus sent"]
+    parts = [_span(address), interval, "GPU, CPU and I/O: mean of the node's devices", "network: received plus sent"]
     return " · ".join(part for part in parts if part)
+
+
+def _span(address: Address) -> str:
+    window = address.selection.window
+    return f"window of {text.duration(window.duration_ns)}" if window else "whole job"
 
 
 def register(dash_app: dash.Dash, fetch: Fetch) -> None:
@@ -123,6 +132,7 @@ def register(dash_app: dash.Dash, fetch: Fetch) -> None:
     register_figure(dash_app, Id.PROGRESS, lambda request: draw_progress(fetch, request))
     register_content(dash_app, Id.DETAILS, lambda request: draw_details(fetch, request))
     register_content(dash_app, Id.USAGE, lambda request: draw_usage(fetch, request))
+    operations.register(dash_app, fetch)
     register_content(dash_app, Id.FUNCTIONS, lambda request: draw_functions(fetch, request))
     _register_functions_download(dash_app, fetch)
 

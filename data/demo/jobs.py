@@ -14,7 +14,7 @@ from data.demo.spec import US_PER_S, StepPlan, Targets, TreeSpec
 from data.demo.tree import write_tree
 from data.errors import StoreError
 
-DEMO_VERSION = "2"  # to be raised with every change of the bytes written: demo jobs of another version are replaced
+DEMO_VERSION = "3"  # to be raised with every change of the bytes written: demo jobs of another version are replaced
 STAMP_NAME = ".demo-job"
 ASIDE_PREFIX = ".demo-writing-"
 DEMO_NOW = datetime(2020, 12, 5, 9, 30, tzinfo=UTC)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from data.demo.operator_events import CPU_LANE, GPU_LANE, PROFILED_STEPS, operators
 from data.demo.schedule import Schedule
 from data.demo.spec import US_PER_S, TreeSpec
 
@@ -25,6 +26,7 @@ class Event(NamedTuple):
     phase: str
     name: str
     step: int
+    thread: int = 0  # 0 where the event does not name one
 
 
 def write_steps(profiler: Path, spec: TreeSpec, plan: Schedule) -> tuple[int, int]:
@@ -42,7 +44,7 @@ def _write_process(profiler: Path, spec: TreeSpec, plan: Schedule, node: int, lo
     pid = FIRST_PID + 7 * local
     worker = pid if spec.first_worker is None else spec.first_worker + node * spec.processes + local
     origin_us = spec.start_us + plan.setup_end_us + 1_000 * (31 * node + 7 * local)
-    events = sorted(_events(spec, plan, node * spec.processes + local))
+    events = sorted(_events(spec, plan, node * spec.processes + local, pid))
     count = size = begin = 0
     closed_us = origin_us
     lines: list[str] = []
@@ -64,7 +66,7 @@ def _write_process(profiler: Path, spec: TreeSpec, plan: Schedule, node: int, lo
     return count, size
 
 
-def _events(spec: TreeSpec, plan: Schedule, process: int) -> Iterator[Event]:
+def _events(spec: TreeSpec, plan: Schedule, process: int, pid: int) -> Iterator[Event]:
     """Events of one process. The first one keeps the schedule; the others start late and end early by milliseconds."""
     rng = np.random.default_rng((spec.seed, 59, process))
     start_us = spec.start_us + plan.step_start_us
@@ -74,6 +76,9 @@ def _events(spec: TreeSpec, plan: Schedule, process: int) -> Iterator[Event]:
         end_us = end_us - rng.integers(0, 2_000, end_us.size)
     yield from _steps(spec, TRAIN, start_us.tolist(), end_us.tolist())
     if spec.framework == "pytorch":
+        for step in PROFILED_STEPS:
+            if step < start_us.size:
+                yield from _operators(spec, step, int(start_us[step]), int(end_us[step]), process, pid)
         evaluated_us = spec.start_us + plan.evaluation_start_us
         ended_us = evaluated_us + plan.evaluation_duration_us
         yield from _steps(spec, EVALUATE, evaluated_us.tolist(), ended_us.tolist())
@@ -83,18 +88,30 @@ def _steps(spec: TreeSpec, phase: str, starts_us: list[int], ends_us: list[int])
     for step, (start_us, end_us) in enumerate(zip(starts_us, ends_us, strict=True)):
         yield Event(end_us, start_us, phase, phase, step)
         if spec.framework == "pytorch":
-            loaded_us = start_us + (end_us - start_us) * 22 // 100
+            loaded_us, forward_us = _passes(start_us, end_us)
             loader = "_SingleProcessDataLoaderIter::GetNext"
             yield Event(loaded_us, start_us, "DataLoaderIter", loader, step)
-            forward_us = end_us if phase == EVALUATE else start_us + (end_us - start_us) * 52 // 100
+            forward_us = end_us if phase == EVALUATE else forward_us
             yield Event(forward_us, loaded_us, "Forward", "Forward-node-0", step)
             if phase == TRAIN:
                 yield Event(end_us, forward_us, "Backward(post-forward)", "Backward(post-forward)-node-0", step)
 
 
+def _passes(start_us: int, end_us: int) -> tuple[int, int]:
+    """Where the forward and the backward pass of a training step begin."""
+    return start_us + (end_us - start_us) * 22 // 100, start_us + (end_us - start_us) * 52 // 100
+
+
+def _operators(spec: TreeSpec, step: int, start_us: int, end_us: int, process: int, pid: int) -> Iterator[Event]:
+    loaded_us, forward_us = _passes(start_us, end_us)
+    passes = ((loaded_us, forward_us), (forward_us, end_us))
+    for one in operators(passes, step, spec.seed + process, pid, gpu=spec.used_gpus > 0):
+        yield Event(one.end_us, one.start_us, one.lane, one.name, step, one.thread)
+
+
 def _lanes(spec: TreeSpec) -> tuple[str, ...]:
     if spec.framework == "pytorch":
-        return (TRAIN, "DataLoaderIter", "Forward", "Backward(post-forward)", EVALUATE)
+        return (TRAIN, "DataLoaderIter", "Forward", "Backward(post-forward)", EVALUATE, CPU_LANE, GPU_LANE)
     return (TRAIN,)
 
 
@@ -112,8 +129,9 @@ def _head(origin_us: int, phases: dict[str, None], lanes: tuple[str, ...]) -> li
 
 
 def _line(event: Event, origin_us: int, pid: int, lanes: tuple[str, ...]) -> str:
+    thread = f', "tid": {event.thread}' if event.thread else ""
     return (
         f'{{"name": "{event.name}", "pid": {lanes.index(event.phase) + 1}, "ph": "X", '
         f'"ts": {event.start_us - origin_us}, "dur": {event.end_us - event.start_us}, '
-        f'"args": {{"pid": {pid}, "step_num": "{event.step}"}}}}'
+        f'"args": {{"pid": {pid}, "step_num": "{event.step}"{thread}}}}}'
     )

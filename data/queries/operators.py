@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from data.errors import MissingTable
-from data.frames import OPERATORS_COLUMNS, Operators
+from data.frames.operators import OPERATORS_COLUMNS, Operators
 from data.names import natural_key
 from data.nesting import self_times
 from data.operators import COMMUNICATION_KINDS, EVENTS, LANE, NAMED_ROLES

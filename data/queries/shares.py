@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from data.errors import MissingTable
-from data.frames import FrameworkShares, TimeShare
+from data.frames.operators import FrameworkShares, TimeShare
 from data.queries.operators import chosen, rows_of
 from data.selection import Selection
 from data.store import Database, StoredJob

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from data import codec, frames
 from data.errors import FormatError
-from data.frames import framework, quality
+from data.frames import framework, operators, quality
+from tests import frames as built
 
 
 def alike(left: Any, right: Any) -> bool:
@@ -88,6 +89,8 @@ RESULTS = {
         (("p", "n"),), np.zeros(1, np.int16), np.array([2**62 + 1]), np.array([-1]), np.array([5]), np.array([5.0]), 1,
         0, (), 0,
     ),
+    "operators": built.operators(),
+    "shares": built.framework_shares(),
     "nothing": None,
 }  # fmt: skip
 
@@ -98,7 +101,8 @@ def test_a_result_comes_back_as_it_was(name: str) -> None:
 
 
 def test_every_dataclass_of_the_frames_can_be_kept() -> None:
-    declared = {name for module in (frames, framework, quality) for name, value in vars(module).items() if is_dataclass(value)}
+    modules = (frames, framework, operators, quality)
+    declared = {name for module in modules for name, value in vars(module).items() if is_dataclass(value)}
     assert set(codec.CLASSES) == declared
 
 

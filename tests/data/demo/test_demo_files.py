@@ -230,3 +230,17 @@ def test_a_folder_of_the_same_name_that_is_not_ours_is_left_alone(tmp_path: Path
 
 def tree_bytes(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize(("name", "gpu"), [("pt-tabular-cpu", False), ("pt-bert-squad-running", True)])
+def test_operators_lie_inside_the_passes_of_a_few_steps(demo_source: Path, name: str, gpu: bool) -> None:
+    found = recount.steps(demo_source / name)
+    operators = [one for one in found if one.phase in ("cpu_functions", "gpu_functions-dev:0")]
+    assert {one.phase for one in operators} == {"cpu_functions", *(["gpu_functions-dev:0"] if gpu else [])}
+    assert {one.number for one in operators} == set(range(12, 18))
+    steps = {(one.node, one.worker, one.number): one for one in found if one.phase == "Step:ModeKeys.TRAIN"}
+    for one in operators:
+        step = steps[one.node, one.worker, one.number]
+        assert step.start_us <= one.start_us
+        assert one.end_us <= step.end_us
+        assert one.duration_us > 0

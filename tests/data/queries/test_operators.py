@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from data.errors import MissingTable
-from data.frames import OPERATORS_COLUMNS, TimeShare
+from data.frames.operators import OPERATORS_COLUMNS, TimeShare
 from data.queries import operators, shares
 from data.selection import Selection, Window
 from data.store import Store
