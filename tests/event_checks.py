@@ -192,6 +192,7 @@ def _first_start_ns(job: dict[str, Any]) -> dict[str, int]:
 
 def _first_starts(job: dict[str, Any], expected: dict[str, float]) -> None:
     found = _first_start_ns(job)
+    same(found.keys(), expected.keys())
     same({rank: start // 1000 for rank, start in found.items()}, {rank: int(us) for rank, us in expected.items()})
 
 

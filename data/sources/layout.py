@@ -24,6 +24,7 @@ _TENSORFLOW_TRACE = re.compile(r"tensorflow/detailed_profiling/.*[^/]\.trace\.js
 _TENSORFLOW_METADATA = re.compile(r"tensorflow/detailed_profiling/(?:.*/)?([^/]+)_(\d{16})_\d+\.metadata", re.ASCII)
 _JSON_NAME = re.compile(r".+\.json(?:\.gz)?", re.ASCII | re.IGNORECASE | re.DOTALL)
 _TRACE_NAME = re.compile(r"(?:.*[._-])?trace\.json(?:\.gz)?", re.ASCII | re.IGNORECASE | re.DOTALL)
+_ADDED = re.compile(r"(?<=\.json)(?!\.gz)\.[a-z]{2,12}\Z", re.ASCII | re.IGNORECASE)
 _TRACE_TIME = re.compile(r"[._](1\d{12}|1\d{15}|1\d{18})\.", re.ASCII)
 _RANK_FOLDER = re.compile(r"(?:rank|worker)[-_ ]?\d+", re.ASCII | re.IGNORECASE)
 _PYTHON_PROFILES = {"python_stats": FileKind.PYTHON_STATS, "python_stats.json": FileKind.PYINSTRUMENT}
@@ -74,11 +75,13 @@ def _stamp_ns(digits: str, unit_ns: int) -> int:
 def classify_trace(path: str, size: int, mtime_ns: int, *, named: bool) -> SourceFile:
     """Describe a file of a folder of traces, `path` relative to that; `named` where the user named just this file.
 
-    A file that is called like one of the profiler's is one, wherever it lies.
+    A file that is called like one of the profiler's is one, wherever it lies; a named one also where something was
+    added to its name, such as ".corrupt" or ".bak".
     """
     name = path.rpartition("/")[2]
+    known = _ADDED.sub("", name) if named else name
     for part in PARTS:
-        kind, node, stamp_ns = _classify(path, f"{part}/{name}")
+        kind, node, stamp_ns = _classify(path, f"{part}/{known}")
         if kind not in (FileKind.OTHER, FileKind.SYSTEM_END, FileKind.FRAMEWORK_END):
             return SourceFile(path=path, size=size, mtime_ns=mtime_ns, kind=kind, node=node, stamp_ns=stamp_ns)
     kind = FileKind.OTHER

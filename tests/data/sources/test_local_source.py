@@ -223,3 +223,71 @@ def test_folders_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(SourceError, match="Permission denied") as caught:
         open_source(str(closed)).jobs()
     assert "permission" in caught.value.hint.lower()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "node"),
+    [
+        ("1591160699.algo-1.json", FileKind.SYSTEM, "algo-1"),
+        ("1591160699.algo-1.json.corrupt", FileKind.SYSTEM, "algo-1"),
+        ("1767268802000000_81-algo-1_horovod_timeline.json.bak", FileKind.HOROVOD_TIMELINE, "81-algo-1"),
+        ("1767268802000000_81-algo-1_pythontimeline.json.gz", FileKind.PYTHONTIMELINE, "81-algo-1"),
+        ("horovod_timeline_small.json", FileKind.TRACE, ""),
+        ("worker_1.1767268802123.pt.trace.json.gz", FileKind.TRACE, ""),
+        ("anything", FileKind.TRACE, ""),
+    ],
+)
+def test_one_file_is_a_job_of_its_own(tmp_path: Path, name: str, kind: FileKind, node: str) -> None:
+    put(tmp_path, "beside.trace.json")
+    job = only_job(put(tmp_path, name))
+    file = only_file(job)
+    assert (job.name, job.placed(file.path)) == (name, name)
+    assert (file.path, file.kind, file.node, file.size) == (name, kind, node, 1)
+    with job.open(file.path) as stream:
+        assert stream.read() == b"x"
+
+
+TRACE = '{"traceEvents": [{"ph": "X"}]}'
+
+
+@pytest.mark.parametrize(
+    ("paths", "jobs"),
+    [
+        (["rank0.pt.trace.json", "deep/er/rank1.pt.trace.json.gz"], ["traces"]),
+        (["run-10/a.trace.json", "run-2/x/b_trace.json", "notes/readme.txt"], ["run-2", "run-10"]),
+        (["rank0/trace.json", "rank1/trace.json"], ["traces"]),
+        (["rank0/trace.json", "other/trace.json"], ["other", "rank0"]),
+        (["a.json", "b.json"], ["traces"]),
+        (["run-1/a.json", "readme.txt"], ["run-1"]),
+        (["run-1/trace.json", "train/profiler-output/" + SYSTEM], ["run-1", "train"]),
+        (["profiler-output/" + SYSTEM, "trace.json"], ["traces"]),
+    ],
+)
+def test_folders_of_traces(tmp_path: Path, paths: list[str], jobs: list[str]) -> None:
+    for path in paths:
+        put(tmp_path, f"traces/{path}", TRACE)
+    found = open_source(str(tmp_path / "traces")).jobs()
+    assert [job.name for job in found] == jobs
+    assert all(job.profiled and job.files() for job in found)
+
+
+def test_json_that_is_no_trace_is_no_job(tmp_path: Path) -> None:
+    put(tmp_path, "a.json", '{"name": "x"}')
+    put(tmp_path, "b/c.json", "[1, 2]")
+    assert open_source(str(tmp_path)).jobs() == ()
+
+
+def test_files_among_traces_are_known_by_their_names(tmp_path: Path) -> None:
+    names = {
+        "a.trace.json": FileKind.TRACE,
+        "b_trace.json.gz": FileKind.TRACE,
+        "trace.json": FileKind.TRACE,
+        "mytrace.json": FileKind.PERHAPS_TRACE,
+        "c.json": FileKind.PERHAPS_TRACE,
+        "d.txt": FileKind.OTHER,
+        "1767268802000000_81-algo-1_horovod_timeline.json": FileKind.HOROVOD_TIMELINE,
+        "1767268800.algo-1.json": FileKind.SYSTEM,
+    }
+    for name in names:
+        put(tmp_path, f"run/{name}", TRACE)
+    assert {file.path: file.kind for file in only_job(tmp_path / "run").files()} == names
