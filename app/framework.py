@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, cast
 
-from dash import html
+from dash import dcc, html
 from dash.development.base_component import Component
 
 from app.panels import Request
@@ -17,12 +18,15 @@ from components.figures import activity as activity_figures
 from components.figures import breakdown as breakdown_figures
 from components.figures import empty
 from components.figures import lanes as lane_figures
+from components.figures import loader as loader_figures
 from components.figures.axes import View
-from components.panels import EmptyView, FigureView
+from components.loader_table import loader_table, settings_words
+from components.markup import attributes
+from components.panels import GRAPH_CONFIG, EmptyView, FigureView
 from data.errors import MissingTable
-from data.frames.framework import Lanes
+from data.frames.framework import DataLoading, Lanes
 from data.insights.event_kinds import KINDS, RULES
-from data.queries import activity, breakdown, lanes
+from data.queries import activity, breakdown, lanes, loader
 from data.selection import Selection
 from data.store import Fetch
 
@@ -95,3 +99,34 @@ def draw_activity(fetch: Fetch, request: Request) -> FigureView | EmptyView:
             "No kernel runs in this window on these nodes.", "Zoom out, or press 0 to see the whole job."
         )
     return activity_figures.gpu_activity(frame, view_of(fetch, request))
+
+
+def draw_loader(fetch: Fetch, request: Request) -> Component | EmptyView:
+    """Data loading: the time from batch to batch, the loaders' settings, and a row per process and worker."""
+    frame = fetch(loader.data_loading, request.selection)
+    words = settings_words(frame)
+    if frame.group_count > len(frame.groups):
+        words += f" The {len(frame.groups)} of {text.count(frame.group_count)} rows with the most time are shown."
+    view = view_of(fetch, request)
+    parts: list[Component] = [html.P(f"{_batch_words(frame, view)} {words}", className="panel-caption")]
+    if frame.batches:
+        graph = dcc.Graph(
+            figure=loader_figures.batch_histogram(frame, view),
+            config=cast(Any, GRAPH_CONFIG),
+            style={"height": f"{loader_figures.HEIGHT}px"},
+            responsive=True,
+        )
+        label = attributes(aria_label="Time from batch to batch")
+        parts.append(html.Div(graph, className="chart", role="img", **label))
+    return html.Div([*parts, loader_table(frame)])
+
+
+def _batch_words(frame: DataLoading, view: View) -> str:
+    if not frame.batches:
+        return "No two batches of a process begin in this window."
+    longest = f"the longest {text.duration(frame.longest_ns)} at {view.clock(frame.longest_start_ns)}"
+    outliers = f"{text.counted(frame.outliers, 'outlier')} of at least twice that, {longest}"
+    return (
+        f"From one batch to the next {text.duration(frame.median_ns)} (median of {text.count(frame.batches)}); "
+        f"{outliers if frame.outliers else f'none takes twice that, {longest}'}."
+    )

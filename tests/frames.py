@@ -39,12 +39,14 @@ from data.frames import (
 )
 from data.frames.framework import (
     EVENT_ROWS_COLUMNS,
+    DataLoading,
     EventList,
     EventRows,
     GpuActivity,
     Lane,
     LaneBars,
     Lanes,
+    LoaderGroup,
     StepBreakdown,
 )
 from data.frames.operators import OPERATORS_COLUMNS, FrameworkShares, Operators, TimeShare
@@ -434,3 +436,23 @@ def framework_shares(**changes: Any) -> FrameworkShares:
         steps=(TimeShare("Step:ModeKeys.TRAIN", "step", 9 * S, 8, 90.0), TimeShare("", "others", S, 0, 10.0)),
     )
     return replace(shares, **changes)
+
+
+def data_loading(**changes: Any) -> DataLoading:
+    """A process that waits, and one of its workers."""
+    frame = DataLoading(
+        groups=(
+            LoaderGroup("wait", "algo-1", "<i>7</i>", "0", 10, 4 * S, 3e8, 8e8, S, 2),
+            LoaderGroup("worker", "algo-1", "17", "", 5, 2 * S, 3e8, 8e8, S, 0),
+        ),
+        group_count=30,
+        settings=(("2", "false"), ("", "")),
+        edges_ns=np.geomspace(1e8, 1e9, 61),
+        counts=np.full(60, 2, np.int64),
+        batches=120,
+        median_ns=3e8,
+        outliers=4,
+        longest_ns=S,
+        longest_start_ns=START_NS + 65 * S,
+    )
+    return replace(frame, **changes)

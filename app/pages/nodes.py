@@ -58,6 +58,7 @@ class Id(StrEnum):
     EVENTS = "nodes-events"
     BREAKDOWN = "nodes-breakdown"
     ACTIVITY = "nodes-activity"
+    LOADER = "nodes-loader"
 
 
 def layout(address: Address, header: JobHeader) -> html.Div:
@@ -248,6 +249,7 @@ def _events(header: JobHeader) -> list[Component]:
                 ),
                 content_panel(Id.EVENTS, "Events", min_height=36, wide=True, query_keys=("events",)),
                 *below,
+                content_panel(Id.LOADER, "Data loading", min_height=80, wide=True),
             ],
             className="grid-2",
         ),
@@ -275,6 +277,7 @@ def register(dash_app: dash.Dash, fetch: Fetch) -> None:
     register_content(dash_app, Id.EVENTS, lambda request: framework.draw_events(fetch, request))
     register_figure(dash_app, Id.BREAKDOWN, lambda request: framework.draw_breakdown(fetch, request))
     register_figure(dash_app, Id.ACTIVITY, lambda request: framework.draw_activity(fetch, request))
+    register_content(dash_app, Id.LOADER, lambda request: framework.draw_loader(fetch, request))
 
 
 def draw_minimap(fetch: Fetch, request: Request) -> FigureView | EmptyView:

@@ -47,7 +47,7 @@ def step_histogram(frame: StepHistogram, view: View, *, height: int = STEPS_HEIG
             barmode="stack",
             bargap=0,
             hovermode="closest",
-            xaxis=_duration_axis(frame, divisor, unit),
+            xaxis=duration_axis(frame.edges_ns, frame.scale, divisor, unit),
             yaxis=value_axis(view, top * 1.15, nticks=4, ticks="", showline=False, tickformat="~s"),
         ),
     )
@@ -105,8 +105,9 @@ def _bars(frame: StepHistogram, view: View, divisor: float, unit: str) -> list[g
     ]
 
 
-def _duration_axis(frame: StepHistogram, divisor: float, unit: str) -> dict[str, Any]:
-    low, high = float(frame.edges_ns[0]) / divisor, float(frame.edges_ns[-1]) / divisor
+def duration_axis(edges_ns: NDArray[np.float64], scale: str, divisor: float, unit: str) -> dict[str, Any]:
+    """An axis of durations that holds all edges, in one unit; its ticks are round numbers."""
+    low, high = float(edges_ns[0]) / divisor, float(edges_ns[-1]) / divisor
     axis: dict[str, Any] = {
         "autorange": False,
         "fixedrange": True,
@@ -115,7 +116,7 @@ def _duration_axis(frame: StepHistogram, divisor: float, unit: str) -> dict[str,
         "ticks": "outside",
         "ticklen": 3,
     }
-    if frame.scale != "log":
+    if scale != "log":
         room = 0.02 * (high - low)
         return axis | {"range": [low - room, high + room], "nticks": 8, "ticksuffix": f" {unit}"}
     start, end = float(np.log10(low)), float(np.log10(high))

@@ -100,3 +100,38 @@ class StepBreakdown:
 
 StepRule = tuple[str, str, str]
 """A kind, a field of an event (phase, category or name), and the pattern to look for in it."""
+
+
+@dataclass(frozen=True)
+class LoaderGroup:
+    """The data loader's events of one kind, process and loader worker."""
+
+    kind: str  # wait | worker | start
+    node: str
+    process: str  # as it is written; of the rank where the event has none
+    loader: str  # number of the loader's worker, "" where the event has none
+    events: int
+    total_ns: int
+    median_ns: float
+    p95_ns: float
+    longest_ns: int
+    outliers: int  # at least twice the median of their kind
+
+
+@dataclass(frozen=True)
+class DataLoading:
+    """How long batches took to come, per process, and from one to the next."""
+
+    groups: tuple[LoaderGroup, ...]  # those with the most time, at most 24
+    group_count: int
+    settings: tuple[tuple[str, str], ...]  # workers and pinned memory of the loaders, as written; "" where unknown
+    edges_ns: NDArray[np.float64]  # [bins + 1] of times from batch to batch; empty without any
+    counts: NDArray[np.int64]  # [bins]
+    batches: int  # times from one batch to the next
+    median_ns: float  # NaN without any
+    outliers: int  # at least twice the median
+    longest_ns: int
+    longest_start_ns: int  # when the batch before the longest time began
+
+
+"""`wait` is the training process asking for a batch, `worker` a loader's worker fetching one, `start` setting it up."""

@@ -51,7 +51,7 @@ def histogram(db: Database, selection: Selection, scale: Scale) -> StepHistogram
     found = db.columns(f'select "group", duration_ns from read_parquet($files) where {condition}', **parameters)
     by_group = _sorted_by_group(found["group"], found["duration_ns"], groups)
     ascending = np.sort(found["duration_ns"])
-    edges = _edges(int(ascending[0]), int(ascending[-1]), scale)
+    edges = histogram_edges(int(ascending[0]), int(ascending[-1]), scale)
     p50, p95, p99 = _quantiles(ascending)
     outliers, count = _outliers(db, stored, selection, groups)
     return StepHistogram(
@@ -165,7 +165,7 @@ def _sorted_by_group(
     return np.split(ascending, np.cumsum(groups.count)[:-1])
 
 
-def _edges(low: int, high: int, scale: Scale) -> NDArray[np.float64]:
+def histogram_edges(low: int, high: int, scale: Scale) -> NDArray[np.float64]:
     """Edges that hold every duration; equal durations get one bin around them."""
     if scale == "log":
         first = max(low, 1)
@@ -181,7 +181,7 @@ def _group(groups: _Groups, at: int, ascending: NDArray[np.int64], edges: NDArra
     return StepGroup(
         phase=phase,
         node=node,
-        counts=_counts(ascending, edges),
+        counts=histogram_counts(ascending, edges),
         steps=len(ascending),
         mean_ns=float(groups.mean_ns[at]),
         p50_ns=p50,
@@ -200,7 +200,7 @@ def _quantiles(ascending: NDArray[np.int64]) -> tuple[float, float, float]:
     return p50, p95, p99
 
 
-def _counts(ascending: NDArray[np.int64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
+def histogram_counts(ascending: NDArray[np.int64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
     """How many sorted values lie in each bin; the last bin includes its right edge."""
     below = np.searchsorted(ascending, edges)
     below[-1] = np.searchsorted(ascending, edges[-1], side="right")

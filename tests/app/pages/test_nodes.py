@@ -1,5 +1,6 @@
 """The Nodes tab: which panels a job gets, what each asks for, and what it draws or says instead."""
 
+import numpy as np
 import pytest
 
 from app import framework
@@ -245,3 +246,23 @@ def test_the_strip_of_a_job_without_metrics_shows_its_events():
     view = nodes.draw_minimap(framework_fetch(system_over_time=MissingTable("none")), request(WINDOW))
     assert isinstance(view, FigureView)
     assert "fullest lane of events" in view.caption
+
+
+def test_data_loading_is_said_in_words_and_as_a_table():
+    body = framework.draw_loader(framework_fetch(loader_data_loading=frames.data_loading()), request(WINDOW))
+    said = words(body)
+    assert "From one batch to the next 300 ms (median of 120); 4 outliers of at least twice that" in said
+    assert "the longest 1 s at 22:40:25" in said
+    assert "2 workers, memory not pinned; workers not recorded, pinning not recorded." in said
+    assert "The 2 of 30 rows with the most time are shown." in said
+    assert "<i>7</i> waits for a batch 0 10 4 s 300 ms 800 ms 1 s 2" in said
+    (graph,) = [part for part in components(body) if type(part).__name__ == "Graph"]
+    assert graph.figure.layout.xaxis.type == "log"
+
+
+def test_data_loading_without_two_batches_has_no_histogram():
+    frame = frames.data_loading(batches=0, counts=np.zeros(0, int), edges_ns=np.zeros(0), settings=())
+    body = framework.draw_loader(framework_fetch(loader_data_loading=frame), request(WINDOW))
+    assert [part for part in components(body) if type(part).__name__ == "Graph"] == []
+    assert "No two batches" in words(body)
+    assert "settings were not recorded" in words(body)
