@@ -23,7 +23,7 @@ from data.errors import MissingTable
 from data.frames import JobHeader
 from data.queries import distribution as distribution_queries
 from data.queries import heatmap as heatmap_queries
-from data.queries import jobs, steps
+from data.queries import jobs, passes, steps
 from data.queries import system as system_queries
 from data.selection import Selection
 from data.store import Fetch
@@ -32,6 +32,7 @@ By = Literal["all", "node", "device"]
 MAX_HEATMAP_NODES = 16
 """More nodes than this make a heatmap that nobody scrolls through and no browser draws at once."""
 _HEATMAP_METRICS = (("utilization", "Utilization"), ("gpu_memory", "GPU memory"), ("io_wait", "I/O wait"))
+_DURATIONS = (("steps", "Steps"), ("forward", "Forward"), ("backward", "Backward"))
 _SCALES = (("linear", "Linear"), ("log", "Log"))
 _LINES = (("all", "Mean"), ("node", "Nodes"), ("device", "Devices"))
 
@@ -193,7 +194,13 @@ def _steps(header: JobHeader) -> html.Div:
     if not header.step_count:
         reason = empty.no_steps("")
         return absent_card("Step duration and step timeline", reason.reason, reason.hint)
-    scale = controls.segments("scale", _SCALES, default="log", label="Scale of durations")
+    choices = html.Div(
+        [
+            controls.segments("of", _DURATIONS, default="steps", label="Durations of"),
+            controls.segments("scale", _SCALES, default="log", label="Scale of durations"),
+        ],
+        className="section-controls",
+    )
     return html.Div(
         [
             figure_panel(
@@ -201,8 +208,8 @@ def _steps(header: JobHeader) -> html.Div:
                 "Step duration",
                 height=step_figures.STEPS_HEIGHT,
                 metric="steps",
-                controls=scale,
-                query_keys=("scale",),
+                controls=choices,
+                query_keys=("scale", "of"),
             ),
             figure_panel(
                 Id.STEP_TIMELINE, "Step timeline", height=step_figures.STEPS_HEIGHT, metric="steps", query_keys=()
@@ -363,8 +370,12 @@ def draw_histogram(
 
 
 def draw_step_histogram(fetch: Fetch, request: Request) -> FigureView | EmptyView:
-    """How long steps took."""
+    """How long steps took, or their forward or backward passes."""
     scale = cast(Literal["linear", "log"], chosen(request, "scale", _SCALES, "log"))
+    which = chosen(request, "of", _DURATIONS, "steps")
+    if which != "steps":
+        part = fetch(passes.histogram, request.selection, scale, cast(passes.Pass, which))
+        return step_figures.step_histogram(part, view_of(fetch, request), one="pass", many="passes")
     frame = fetch(steps.histogram, request.selection, scale)
     if not frame.steps:
         return empty.nothing_in_window("No step starts")

@@ -29,21 +29,26 @@ def phase_name(phase: str) -> str:
     return short or phase
 
 
-def step_histogram(frame: StepHistogram, view: View, *, height: int = STEPS_HEIGHT) -> FigureView:
-    """Steps per duration, stacked by phase and node, with p50, p95, p99 and the outliers by number."""
+def step_histogram(
+    frame: StepHistogram, view: View, *, height: int = STEPS_HEIGHT, one: str = "step", many: str = "steps"
+) -> FigureView:
+    """Steps per duration, stacked by phase and node, with p50, p95, p99 and the outliers by number.
+
+    `one` and `many` say what is counted where it is only a part of a step.
+    """
     divisor, unit = duration_unit(frame.p50_ns)
     counts = np.sum([group.counts for group in frame.groups], axis=0) if frame.groups else np.zeros(1)
     top = float(round_up(float(counts.max(initial=1))))
     figure = chart(
         [
-            *_bars(frame, view, divisor, unit),
+            *_bars(frame, view, divisor, unit, many),
             *_quantiles(frame, view, divisor, top),
             *outlier_marks(frame, view, divisor, top),
         ],
         layout(
             view,
             height=height,
-            unit="steps",
+            unit=many,
             barmode="stack",
             bargap=0,
             hovermode="closest",
@@ -54,9 +59,14 @@ def step_histogram(frame: StepHistogram, view: View, *, height: int = STEPS_HEIG
     phases = dict.fromkeys(text.plain(phase_name(group.phase), 30) for group in frame.groups)
     nodes = dict.fromkeys(group.node for group in frame.groups)
     note = words(
-        [", ".join(phases), text.counted(frame.steps, "step"), text.counted(len(nodes), "node"), "every step counted"]
+        [
+            ", ".join(phases),
+            text.counted(frame.steps, one, many),
+            text.counted(len(nodes), "node"),
+            f"every {one} counted",
+        ]
     )
-    return FigureView(figure, note=note, caption=_histogram_caption(frame))
+    return FigureView(figure, note=note, caption=_histogram_caption(frame, one))
 
 
 def step_timeline(frame: StepTimeline, view: View, *, height: int = STEPS_HEIGHT) -> FigureView:
@@ -83,7 +93,7 @@ def duration_unit(duration_ns: float) -> tuple[float, str]:
     return next(((size, unit) for size, unit in _UNITS if duration_ns >= 0.5 * size), _UNITS[-1])
 
 
-def _bars(frame: StepHistogram, view: View, divisor: float, unit: str) -> list[go.Bar]:
+def _bars(frame: StepHistogram, view: View, divisor: float, unit: str, many: str) -> list[go.Bar]:
     edges = frame.edges_ns / divisor
     spans = [
         f"{text.duration(low)} to {text.duration(high)}"
@@ -99,7 +109,7 @@ def _bars(frame: StepHistogram, view: View, divisor: float, unit: str) -> list[g
             name=f"{text.label(phase_name(group.phase), 30)} {text.label(group.node, 40)}",
             marker={"color": rgba(colour, 1 - 0.6 * index / lines), "line": {"width": 0}},
             customdata=spans,
-            hovertemplate="<b>%{fullData.name}</b><br>%{customdata}: <b>%{y}</b> steps<extra></extra>",
+            hovertemplate=f"<b>%{{fullData.name}}</b><br>%{{customdata}}: <b>%{{y}}</b> {many}<extra></extra>",
         )
         for index, group in enumerate(frame.groups)
     ]
@@ -205,14 +215,14 @@ def _marked(frame: StepTimeline) -> NDArray[np.bool_]:
     return same_start & np.isin(frame.duration_ns, outliers[:, 1])
 
 
-def _histogram_caption(frame: StepHistogram) -> str:
+def _histogram_caption(frame: StepHistogram, one: str) -> str:
     if not frame.steps:
-        return "No step starts in this window."
+        return f"No {one} starts in this window."
     spread = (
         f"Median {text.duration(frame.p50_ns)}, p95 {text.duration(frame.p95_ns)}, p99 {text.duration(frame.p99_ns)}."
     )
     if not frame.outlier_count:
-        return f"{spread} No step is more than 3 standard deviations over its mean."
+        return f"{spread} No {one} is more than 3 standard deviations over its mean."
     first = sorted(frame.outliers, key=lambda step: -step.duration_ns)[0]
     number = f" (step {first.step})" if first.step >= 0 else ""
     return (

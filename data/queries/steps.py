@@ -52,7 +52,7 @@ def histogram(db: Database, selection: Selection, scale: Scale) -> StepHistogram
     by_group = _sorted_by_group(found["group"], found["duration_ns"], groups)
     ascending = np.sort(found["duration_ns"])
     edges = histogram_edges(int(ascending[0]), int(ascending[-1]), scale)
-    p50, p95, p99 = _quantiles(ascending)
+    p50, p95, p99 = quantiles(ascending)
     outliers, count = _outliers(db, stored, selection, groups)
     return StepHistogram(
         edges_ns=edges,
@@ -176,7 +176,7 @@ def histogram_edges(low: int, high: int, scale: Scale) -> NDArray[np.float64]:
 
 
 def _group(groups: _Groups, at: int, ascending: NDArray[np.int64], edges: NDArray[np.float64]) -> StepGroup:
-    p50, p95, p99 = _quantiles(ascending)
+    p50, p95, p99 = quantiles(ascending)
     phase, node = groups.pairs[at]
     return StepGroup(
         phase=phase,
@@ -191,7 +191,7 @@ def _group(groups: _Groups, at: int, ascending: NDArray[np.int64], edges: NDArra
     )
 
 
-def _quantiles(ascending: NDArray[np.int64]) -> tuple[float, float, float]:
+def quantiles(ascending: NDArray[np.int64]) -> tuple[float, float, float]:
     """p50, p95 and p99 of sorted values, by linear interpolation."""
     at = np.array([0.5, 0.95, 0.99]) * (len(ascending) - 1)
     low = np.floor(at).astype(np.int64)

@@ -266,3 +266,10 @@ def test_data_loading_without_two_batches_has_no_histogram():
     assert [part for part in components(body) if type(part).__name__ == "Graph"] == []
     assert "No two batches" in words(body)
     assert "settings were not recorded" in words(body)
+
+
+def test_passes_are_drawn_where_the_address_asks_for_them():
+    asked = fetch(passes_histogram=frames.step_histogram())
+    view = nodes.draw_step_histogram(asked, request(query={"of": "backward"}))
+    assert view.note.endswith("188 passes · 1 node · every pass counted")
+    assert [arguments[1:] for name, arguments in asked.asked if name == "passes_histogram"] == [("log", "backward")]
