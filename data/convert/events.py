@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 PART_ROWS = 1 << 20
 GROUP_ROWS = 1 << 15
+GROUP_BYTES = 32 << 20
 _DIFFERENCES = ("start_ns",)
 _PLAIN = ("args", "duration_ns")
 
@@ -101,6 +102,7 @@ class EventParts:
         self._parts: list[EventPart] = []
         self._held: list[pa.Table] = []
         self._held_rows = 0
+        self._held_bytes = 0
         self._writer: pq.ParquetWriter | None = None
         self._rows = 0
         self._files: set[int] = set()
@@ -120,7 +122,8 @@ class EventParts:
             return
         self._held.append(table)
         self._held_rows += len(table)
-        if self._held_rows >= GROUP_ROWS:
+        self._held_bytes += table.nbytes
+        if self._held_rows >= GROUP_ROWS or self._held_bytes >= GROUP_BYTES:
             self._flush()
 
     def close(self) -> tuple[EventPart, ...]:
@@ -133,7 +136,7 @@ class EventParts:
         if not self._held:
             return
         table = pa.concat_tables(self._held).unify_dictionaries().combine_chunks()
-        self._held, self._held_rows = [], 0
+        self._held, self._held_rows, self._held_bytes = [], 0, 0
         start_ns = table.column("start_ns").to_numpy()
         if (start_ns[1:] < start_ns[:-1]).any():
             table = table.take(pa.array(np.argsort(start_ns, kind="stable")))

@@ -37,6 +37,9 @@ LATEST_NS = 4_102_444_800 * 10**9
 MOST_REPORTED = 20
 """Damaged places named one by one, per file."""
 
+LONGEST_NAME = 4_096
+"""Letters of a name that are kept; names of kernels of C++ templates have some thousand at most."""
+
 HELD_ROWS = 100_000
 """Where phases are the names of lanes, so many rows are held back, so that a lane may get its name after its events."""
 
@@ -337,8 +340,11 @@ class _Reading:
 
 
 def _words(column: pa.ChunkedArray) -> pa.Array:
-    """A text column with "" for what is missing, each word once."""
-    return pc.dictionary_encode(pc.fill_null(column, "").combine_chunks())
+    """A text column with "" for what is missing, each word once; a very long one only to its first letters."""
+    filled = pc.fill_null(column, "").combine_chunks()
+    if (pc.max(pc.binary_length(filled)).as_py() or 0) > LONGEST_NAME:
+        filled = pc.utf8_slice_codeunits(filled, 0, LONGEST_NAME)
+    return pc.dictionary_encode(filled)
 
 
 def _always(word: str, size: int) -> pa.Array:

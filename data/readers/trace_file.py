@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import zlib
 from collections import deque
@@ -23,10 +24,11 @@ from data.readers.trace_scan import Damage
 
 PIECE_BYTES = 4 << 20
 MOST_BYTES = 16 << 30
-"""Of unpacked text per file: a small packed file cannot fill the disk."""
+MOST_TIMES = 200
+"""Of unpacked text per file, and per packed byte: a small packed file cannot fill the disk. Traces take 10 to 50."""
 
 _IN_MEMORY_BYTES = 16 << 20
-_HEAD_BYTES = 32 << 20  # what may stand before the list of events
+_HEAD_BYTES = 8 << 20  # what may stand before the list of events
 _CHUNK_BYTES = 1 << 20
 _CUT_BYTES = 1 << 16
 _CUT = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|id|args|dur)")')
@@ -36,7 +38,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _MOST_CLOSERS = 512
 _MOST_MENDED = 16
-_LONGEST_PIECE = 48 << 20  # one event may be that long
+_LONGEST_PIECE = 5 << 20
 
 
 def plain(path: str, scratch: Path) -> tuple[IO[bytes], list[Damage]]:
@@ -51,7 +53,7 @@ def plain(path: str, scratch: Path) -> tuple[IO[bytes], list[Damage]]:
 def _unpacked(raw: IO[bytes], scratch: Path) -> tuple[IO[bytes], list[Damage]]:
     target: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY_BYTES, dir=str(scratch))  # noqa: SIM115
     damages: list[Damage] = []
-    size = 0
+    size, most = 0, min(MOST_BYTES, max(_IN_MEMORY_BYTES, MOST_TIMES * os.fstat(raw.fileno()).st_size))
     with gzip.GzipFile(fileobj=raw) as packed:
         while True:
             try:
@@ -67,11 +69,12 @@ def _unpacked(raw: IO[bytes], scratch: Path) -> tuple[IO[bytes], list[Damage]]:
                 damages.append(Damage(None, text, "warning", 1))
                 break
             size += len(data)
-            if not data or size > MOST_BYTES:
+            if not data or size > most:
                 break
             target.write(data)
-    if size > MOST_BYTES:
-        damages.append(Damage(None, f"only the first {MOST_BYTES >> 30} GiB of this file were read", "warning", 1))
+    if size > most:
+        text = f"its packed content is larger than any trace's: only the first {most >> 20} MiB were read"
+        damages.append(Damage(None, text, "warning", 1))
     target.seek(0)
     return target, damages
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 _TOKENS = re.compile(
-    r'"(?:[^"\\]|\\.)*"'  # a text, to look into
+    r'"(?:[^"\\]++|\\.)*+"'  # a text, to look into
     r"|(?<=:)\s*N/A(?=\s*[,}\]])",  # a value that is no JSON
     re.DOTALL,
 )

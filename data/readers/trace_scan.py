@@ -19,13 +19,15 @@ from data.problem import Severity
 from data.readers.trace_repair import repaired
 
 CHUNK_BYTES = 1 << 20
-LONGEST_EVENT = 32 << 20  # characters; longer ones are given up
+LONGEST_EVENT = 24 << 20  # characters; longer ones are given up
+LONGEST_MENDED = 4 << 20  # characters; what is damaged and longer is not mended
 
 _SEPARATORS = re.compile(r"[\s,\[\]]*")
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+_TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}]', re.DOTALL)  # possessive: no memory for each letter of a long text
 _NEXT_EVENT = re.compile(r'\n\s*\{|\}\s*,\s*\{(?=\s*"(?:ph|name|cat|pid|tid|ts|id|args|dur)")')
 _CUT_MARGIN = 12  # an error this close to the end of the text may only mean that the text goes on
 _LONGEST_END = 1 << 20
+_TRIMMED = 1 << 17
 
 _NOT_CLOSED = "the list of events is not closed: the file is still being written, or was cut"
 _CUT = "the file ends inside an event"
@@ -82,6 +84,8 @@ class Text:
         self.line += passed.count("\n")
         self.consumed += len(passed.encode("utf-8", "replace"))
         self.position = position
+        if position > _TRIMMED:  # an error of Python's decoder counts all lines before it
+            self.text, self.position = self.text[position:], 0
 
     def rest(self) -> bytes:
         """What was read and not used."""
@@ -210,7 +214,7 @@ def _damaged(window: Text, decoder: json.JSONDecoder, cut: bool) -> Iterator[Fou
         break
     text = window.text[window.position : end if end is not None else limit].rstrip().removesuffix(",")
     window.move_to(end if end is not None else limit)
-    mended, faults = repaired(text) if len(text) <= LONGEST_EVENT else (text, [])
+    mended, faults = repaired(text) if len(text) <= LONGEST_MENDED else (text, [])
     if faults:
         try:
             event = decoder.decode(mended)
