@@ -1,4 +1,4 @@
-"""Any damage to a good trace: never an exception, and either the right events or a problem beside those that are left."""
+"""Any damage to a good trace: never an exception, and either the right events or a problem beside what is left."""
 
 from __future__ import annotations
 

@@ -111,4 +111,4 @@ def test_a_file_that_cannot_be_opened_breaks_no_pair_around_it(tmp_path: Path) -
     found = read_files(READER, paths)
     assert [(row["name"], row["duration_ns"]) for row in found.rows] == [("a", 3000)]
     assert [one.severity for one in found.problems] == ["error", "error"]
-    assert [one.waiting for one in found.files] == [False, True, True, True]
+    assert [one.waiting for one in found.files] == [False, True, False, True]
