@@ -88,6 +88,11 @@ def _lane_words(frame: Lanes, node: str, phase: str) -> str:
 def draw_breakdown(fetch: Fetch, request: Request) -> FigureView | EmptyView:
     """Time spent in training: the last steps of the window, each divided by kind of event."""
     frame = fetch(breakdown.last_steps, request.selection, _RULES, _KINDS)
+    if not frame.spent_ns.any():
+        raise MissingTable(
+            "Nothing was recorded in these steps but the steps themselves.",
+            "Detailed profiling, or a trace of PyTorch, records what they were spent on.",
+        )
     return breakdown_figures.step_breakdown(frame, view_of(fetch, request))
 
 

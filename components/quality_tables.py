@@ -187,8 +187,14 @@ def _touched(panels: Panels) -> str:
 # --- nodes and clocks ---
 
 
-def node_grid(grid_id: str, coverage: Coverage, offset_minutes: int) -> dag.AgGrid:
-    """Every node: how much of the time it covers, when it begins and ends, and how far its records lie apart."""
+def node_grid(grid_id: str, coverage: Coverage, offset_minutes: int, origin_ns: int | None = None) -> dag.AgGrid:
+    """Every node: how much of the time it covers, when it begins and ends, and how far its records lie apart.
+
+    With an origin, nobody knows when the job was: its events are placed by what has passed since then.
+    """
+
+    def moment(time_ns: int) -> str:
+        return text.clock(time_ns, offset_minutes) if origin_ns is None else text.elapsed(time_ns - origin_ns)
 
     def words(key: str) -> dict[str, Any]:
         return {"cellRendererParams": {"text": f"{key}_text"}, **RIGHT}
@@ -221,8 +227,7 @@ def node_grid(grid_id: str, coverage: Coverage, offset_minutes: int) -> dag.AgGr
         row["events_text"] = (
             None
             if extent is None
-            else f"{text.clock(extent.start_ns, offset_minutes)} – {text.clock(extent.end_ns, offset_minutes)}"
-            f" · {text.count(extent.events)}"
+            else f"{moment(extent.start_ns)} – {moment(extent.end_ns)} · {text.count(extent.events)}"
         )
     return filled_grid(grid_id, columns, rows, tallest=TALLEST)
 

@@ -97,7 +97,7 @@ FILES = pa.schema(
         ("rows", pa.int64()),  # records or events that were read
         ("lost_rows", pa.int64()),
         ("invalid", pa.int64()),  # events left out because their time or duration makes no sense
-        ("waiting", pa.bool_()),  # another file may complete what this one says
+        ("waiting", pa.bool_()),  # other files complete it, or may
         ("copy_of", pa.string()),  # the path of the file that this one repeats byte for byte, "" for most
     ]
 )

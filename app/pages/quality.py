@@ -14,6 +14,7 @@ from app.page import address_of, job_id_of
 from app.pages.jobs import read_block, read_search
 from app.panels import Request, read_request, register_content, register_figure
 from app.urls import Address
+from app.views import origin_of
 from components import controls, quality_tables
 from components import format as text
 from components.cards import section_title
@@ -26,7 +27,7 @@ from data.frames.quality import FILE_ROWS_COLUMNS, PROBLEM_ROWS_COLUMNS, Coverag
 from data.insights.coverage import MIN_SHARED_STEPS
 from data.insights.quality import statements, verdict
 from data.insights.statement import Statement
-from data.queries import files, quality
+from data.queries import files, jobs, quality
 from data.selection import Selection, Window
 from data.store import Fetch
 
@@ -313,17 +314,20 @@ def draw_coverage(fetch: Fetch, request: Request) -> FigureView | EmptyView:
     if not covered.nodes and not covered.events:
         return EmptyView("This job has neither system metrics nor framework events.", "There is no time to cover.")
     window = request.selection.window or Window(covered.start_ns, max(covered.end_ns, covered.start_ns + 1))
-    return figures.coverage_figure(covered, View(window, request.theme, request.offset_minutes, request.search))
+    origin_ns = origin_of(fetch(jobs.header, _whole(request)))
+    view = View(window, request.theme, request.offset_minutes, request.search, origin_ns)
+    return figures.coverage_figure(covered, view)
 
 
 def draw_nodes(fetch: Fetch, request: Request) -> Component | EmptyView:
     """Every node's coverage and sampling intervals in figures."""
     covered = fetch(quality.coverage, _whole(request))
     words = quality_tables.interval_words(covered)
+    origin_ns = origin_of(fetch(jobs.header, _whole(request)))
     return html.Div(
         [
             html.P(words, className="panel-words") if words else None,
-            quality_tables.node_grid(Part.NODE_GRID, covered, request.offset_minutes),
+            quality_tables.node_grid(Part.NODE_GRID, covered, request.offset_minutes, origin_ns),
         ]
     )
 

@@ -58,6 +58,10 @@ class View:
         stamp = self.time(time_ns)
         return stamp.partition(" ")[2] if self.origin_ns is None else f"+{stamp.partition(' ')[2]}"
 
+    def stamp(self, time_ns: int) -> str:
+        """A date and time to the millisecond, or what has passed until then."""
+        return text.timestamp(time_ns, self.offset_minutes) if self.origin_ns is None else self.exact(time_ns)
+
     @property
     def zone(self) -> str:
         """What the times are measured by: UTC, UTC+01:00, or the start of the recording."""

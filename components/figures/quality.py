@@ -59,7 +59,7 @@ def coverage_figure(coverage: Coverage, view: View) -> FigureView:
     figure.update_xaxes(showgrid=True)
     return FigureView(
         figure,
-        note=f"{text.counted(len(names), 'node')} · {text.zone(view.offset_minutes)}",
+        note=f"{text.counted(len(names), 'node')} · {view.zone}",
         caption=_caption(coverage, len(names)),
         height=expected_height(len(names)),
     )
@@ -111,8 +111,8 @@ def _bars(name: str, spans: Sequence[tuple[str, int, int]], rows: Sequence[float
         customdata=[
             [
                 text.label(node, 60),
-                text.timestamp(start, view.offset_minutes),
-                text.timestamp(end, view.offset_minutes),
+                view.stamp(start),
+                view.stamp(end),
                 text.duration(end - start),
             ]
             for node, start, end in spans

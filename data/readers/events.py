@@ -48,7 +48,7 @@ class FileEvents:
 
     events: int = 0  # rows in the table
     invalid: int = 0  # events left out because their time or duration makes no sense
-    waiting: bool = False  # another file may complete it: an open begin mark, a clock that is in another file's name
+    waiting: bool = False  # it goes together with other files: marks without their other half, a clock in another name
 
 
 @dataclass(frozen=True)

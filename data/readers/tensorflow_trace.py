@@ -26,8 +26,8 @@ def _origin(file: SourceFile, paths: EventPaths, first: Early) -> Origin:
     for other, _ in paths:
         if other.kind is FileKind.TENSORFLOW_METADATA and other.path.rpartition("/")[0] == folder:
             node, worker = split_node_id(other.node)
-            return Origin(node or named, worker, other.stamp_ns // 1000)
-    return Origin(named, "", waiting=_WITHOUT_CLOCK)
+            return Origin(node or named, worker, other.stamp_ns // 1000, shared=True)
+    return Origin(named, "", waiting=_WITHOUT_CLOCK, shared=True)
 
 
 def _group(file: SourceFile) -> str:
@@ -39,10 +39,10 @@ _FORMAT = Format(lanes=True, origin=_origin, writer=lambda file: file.path, with
 
 
 def _read(db: duckdb.DuckDBPyConnection, paths: EventPaths, scratch: Path) -> Iterator[EventBatch]:
-    """The metadata files say everything by their names."""
+    """The metadata files say everything by their names, to each trace that comes."""
     yield EventBatch(
         EVENT_SCHEMA.empty_table(),
-        done={at: FileEvents() for at, (file, _) in enumerate(paths) if file.kind is FileKind.TENSORFLOW_METADATA},
+        done={at: FileEvents(waiting=True) for at, (file, _) in enumerate(paths) if file.kind is FileKind.TENSORFLOW_METADATA},
     )
     traces = [at for at, (file, _) in enumerate(paths) if file.kind is FileKind.TENSORFLOW_TRACE]
     yield from read_traces(db, paths, scratch, _FORMAT, traces)

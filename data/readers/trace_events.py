@@ -57,6 +57,7 @@ class Origin:
     worker: str
     start_us: int | None = None  # None: the file has to say it itself
     waiting: str = ""  # why another file may still give the clock, "" where none can
+    shared: bool = False  # it follows from another file, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,6 @@ def read_traces(
         for index in mine:
             reading = _Reading(kind, index, paths[index][0], open_marks)
             yield from _read(db, paths, scratch, reading, kind)
-            reading.counts.waiting |= len(open_marks.is_begin) > 0 or len(reading.open.is_begin) > 0
             open_marks = reading.open
             readings.append(reading)
         yield _leftover(open_marks, readings)
@@ -152,6 +152,7 @@ class _Reading:
 
     def begin(self, origin: Origin, first: Early, damages: list[Damage]) -> None:
         self._origin = origin
+        self.counts.waiting = origin.shared
         self._damages = list(damages)
         base_ns = origin.start_us * 1000 if origin.start_us is not None else first.base_ns
         if base_ns is not None and EARLIEST_NS <= base_ns < LATEST_NS:
@@ -171,6 +172,7 @@ class _Reading:
     def end(self, pieces: Pieces) -> Iterator[EventBatch]:
         """The last events, and the problems of the file."""
         batch = self._batch()
+        self.counts.waiting |= self.index in self.open.events.column("file").to_pylist()
         self._damages += pieces.damages
         problems = [*self._of_damages(), *self._of_invalid(), *self._of_clock(), *self._of_emptiness(pieces.facts)]
         yield EventBatch(batch.table, tuple(problems))
@@ -224,9 +226,11 @@ class _Reading:
         mine = np.flatnonzero(marks)
         found = Marks(everything.take(pa.array(mine)), lane.take(pa.array(at[mine])), begins[at[mine]])
         rows = np.append(np.full(len(self.open.is_begin), -1), at[mine])
-        paired = pair(self.open.then(found))
+        both = self.open.then(found)
+        paired = pair(both)
         self.open = paired.open
-        self.counts.waiting |= len(paired.lone_ends) > 0
+        closed = both.events.column("file").to_numpy()[paired.closed]
+        self.counts.waiting |= len(paired.lone_ends) > 0 or bool((closed != self.index).any())
         self._reject_at(rows[paired.lone_ends], "an end mark that ends nothing")
         self._reject_at(rows[paired.backwards], "an end before its begin")
         return pa.concat_tables([everything.filter(pa.array(~marks)), paired.events]).unify_dictionaries()
@@ -324,7 +328,6 @@ class _Reading:
     def _of_clock(self) -> Iterator[Problem]:
         if self._clock.wall or not self.counts.events:
             return
-        self.counts.waiting |= bool(self._origin.waiting)
         why = self._origin.waiting or self._kind.without_clock
         severity: Severity = "warning" if self._kind.lanes else "note"
         text = f"{why}: its {self.counts.events} events are kept, but have no place in time"

@@ -47,10 +47,11 @@ class Marks:
 
 @dataclass(frozen=True)
 class Paired:
-    """What marks give: events, the begins that stay open, and the ends that close nothing, by place."""
+    """What marks give: events, the begins that stay open and those that are closed, ends that close nothing."""
 
     events: pa.Table
     open: Marks
+    closed: NDArray[np.int64]  # begins, by place
     lone_ends: NDArray[np.int64]
     backwards: NDArray[np.int64]  # ends before their begin, by place
 
@@ -62,12 +63,12 @@ def pair(marks: Marks) -> Paired:
     start_ns = marks.events.column("start_ns").to_numpy()
     duration = start_ns[end] - start_ns[begin]
     forward = duration >= 0
-    backwards, begin, end = end[~forward], begin[forward], end[forward]
+    closed, backwards, begin, end = begin, end[~forward], begin[forward], end[forward]
     of_begin, of_end = marks.events.take(pa.array(begin)), marks.events.take(pa.array(end))
     columns = {name: (of_begin if name in _OF_BEGIN else of_end).column(name) for name in EVENT_SCHEMA.names}
     columns["duration_ns"] = pa.array(duration[forward])
     events = pa.table([columns[name] for name in EVENT_SCHEMA.names], schema=EVENT_SCHEMA)
-    return Paired(events, marks.of(open_), lone, backwards)
+    return Paired(events, marks.of(open_), closed, lone, backwards)
 
 
 def _matched(lane: NDArray[np.int64], is_begin: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:

@@ -25,6 +25,8 @@ LONGEST_MENDED = 4 << 20  # characters; what is damaged and longer is not mended
 _SEPARATORS = re.compile(r"[\s,\[\]]*")
 _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}]', re.DOTALL)  # possessive: no memory for each letter of a long text
 _NEXT_EVENT = re.compile(r'\n\s*\{|\}\s*,\s*\{(?=\s*"(?:ph|name|cat|pid|tid|ts|id|args|dur)")')
+_LONGEST_HEAD = 200
+_HEADLESS = re.compile(r'[^{}\[\]\n]{0,99}"(?:ph|name|cat|pid|tid|ts|dur|args)"\s{0,9}:')
 _CUT_MARGIN = 12  # an error this close to the end of the text may only mean that the text goes on
 _LONGEST_END = 1 << 20
 _TRIMMED = 1 << 17
@@ -117,13 +119,14 @@ def scan(
         if stray_line is None and not junk_before and separators != ("," if items else ""):
             stray_line = window.line
         separators = ""
-        if window.text[window.position] != "{":
+        if window.text[window.position] != "{" and not _is_headless(window):
             if not junk_before:
                 yield Damage(window.line, _NOT_EVENTS, "warning")
             junk_before = True
             _pass_junk(window)
             continue
-        for one in _take(window, decoder):
+        headless = window.text[window.position] != "{"
+        for one in _damaged(window, decoder, cut=False) if headless else _take(window, decoder):
             junk_before = isinstance(one, Damage) and one.lost_rows > 0
             yield one
         items += 1
@@ -161,6 +164,13 @@ def _pass_separators(window: Text) -> str:
         return ""
     window.move_to(match.end())
     return "".join(match[0].split())
+
+
+def _is_headless(window: Text) -> bool:
+    """Whether an event follows that has lost its brace."""
+    while len(window.text) - window.position < _LONGEST_HEAD and window.more():
+        pass
+    return _HEADLESS.match(window.text, window.position) is not None
 
 
 def _pass_junk(window: Text) -> None:

@@ -273,3 +273,9 @@ def test_passes_are_drawn_where_the_address_asks_for_them():
     view = nodes.draw_step_histogram(asked, request(query={"of": "backward"}))
     assert view.note.endswith("188 passes · 1 node · every pass counted")
     assert [arguments[1:] for name, arguments in asked.asked if name == "passes_histogram"] == [("log", "backward")]
+
+
+def test_steps_of_which_nothing_else_was_recorded_are_not_drawn_as_empty():
+    bare = frames.step_breakdown(spent_ns=np.zeros((3, 3)))
+    with pytest.raises(MissingTable, match="but the steps themselves"):
+        framework.draw_breakdown(framework_fetch(breakdown_last_steps=bare), request(WINDOW))

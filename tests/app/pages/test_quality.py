@@ -30,6 +30,7 @@ SHOW = "..main.children...shell-crumbs.children...shell-age.children...shell-wat
 
 def fetch(**changes: Any) -> FakeFetch:
     answers = {
+        "jobs_header": frames.job_header(),
         "quality_summary": built.quality(),
         "quality_coverage": built.coverage(),
         "quality_values": built.values(),
