@@ -42,7 +42,11 @@ def _read(db: duckdb.DuckDBPyConnection, paths: EventPaths, scratch: Path) -> It
     """The metadata files say everything by their names, to each trace that comes."""
     yield EventBatch(
         EVENT_SCHEMA.empty_table(),
-        done={at: FileEvents(waiting=True) for at, (file, _) in enumerate(paths) if file.kind is FileKind.TENSORFLOW_METADATA},
+        done={
+            at: FileEvents(waiting=True)
+            for at, (file, _) in enumerate(paths)
+            if file.kind is FileKind.TENSORFLOW_METADATA
+        },
     )
     traces = [at for at, (file, _) in enumerate(paths) if file.kind is FileKind.TENSORFLOW_TRACE]
     yield from read_traces(db, paths, scratch, _FORMAT, traces)

@@ -28,6 +28,7 @@ MOST_TIMES = 200
 """Of unpacked text per file, and per packed byte: a small packed file cannot fill the disk. Traces take 10 to 50."""
 
 _IN_MEMORY_BYTES = 16 << 20
+_PLENTY_BYTES = 256 << 20  # whatever a file unpacks to, it may be that much
 _HEAD_BYTES = 8 << 20  # what may stand before the list of events
 _CHUNK_BYTES = 1 << 20
 _CUT_BYTES = 1 << 16
@@ -38,7 +39,6 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _MOST_CLOSERS = 512
 _MOST_MENDED = 16
-_LONGEST_PIECE = 5 << 20
 
 
 def plain(path: str, scratch: Path) -> tuple[IO[bytes], list[Damage]]:
@@ -53,7 +53,7 @@ def plain(path: str, scratch: Path) -> tuple[IO[bytes], list[Damage]]:
 def _unpacked(raw: IO[bytes], scratch: Path) -> tuple[IO[bytes], list[Damage]]:
     target: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY_BYTES, dir=str(scratch))  # noqa: SIM115
     damages: list[Damage] = []
-    size, most = 0, min(MOST_BYTES, max(_IN_MEMORY_BYTES, MOST_TIMES * os.fstat(raw.fileno()).st_size))
+    size, most = 0, min(MOST_BYTES, max(_PLENTY_BYTES, MOST_TIMES * os.fstat(raw.fileno()).st_size))
     with gzip.GzipFile(fileobj=raw) as packed:
         while True:
             try:
@@ -211,11 +211,8 @@ class Pieces:
     def _next(self) -> Piece:
         """The next piece, which ends behind an event as far as that can be told without parsing."""
         limit = self._piece_bytes
-        while (cut := _last_cut(self._rest, limit)) is None and limit < min(len(self._rest), _LONGEST_PIECE):
-            limit += self._piece_bytes
-            if limit > len(self._rest) and not self._ended:
-                self._read(self._piece_bytes)
-        return self._taken(*(cut or (len(self._rest), len(self._rest))))
+        cut = _last_cut(self._rest, limit) or _last_cut(self._rest, 2 * limit) or (limit, limit)
+        return self._taken(*cut)
 
     def _taken(self, end: int, following: int, *, last: bool = False, closed: bool = True) -> Piece:
         piece = Piece(self._rest[:end], self._line, self._rest[end:following], last, closed)
