@@ -21,7 +21,7 @@ from data.coverage import covered, merged
 MOST_BINS = 8192
 FEWEST_BINS = 512
 MOST_CELLS = 1_000_000
-_BATCH_ROWS = 1 << 18
+_BATCH_ROWS = 1 << 15
 
 _LANES = """
 select node::varchar as node, phase::varchar as phase, count(*) as events, sum(duration_ns)::bigint as duration_ns,
@@ -81,9 +81,9 @@ def _by_lane(rows: pa.RecordBatchReader, bin_ns: int) -> Iterator[tuple[int, Beg
             begins.setdefault(number, []).append(_counted(start[piece] // bin_ns))
             islands.setdefault(number, []).append(merged(start[piece], end[piece]))
     for number in sorted(islands):
-        start, end = np.concatenate(islands.pop(number), axis=1)
-        order = np.argsort(start, kind="stable")
-        yield number, _added(begins.pop(number)), merged(start[order], end[order])
+        stretches = np.concatenate(islands.pop(number), axis=1)
+        stretches = stretches[:, np.argsort(stretches[0], kind="stable")]
+        yield number, _added(begins.pop(number)), merged(stretches[0], stretches[1])
 
 
 def _counted(numbers: NDArray[np.int64]) -> Begins:

@@ -92,10 +92,21 @@ def test_the_histogram(training: Steps, window: str, scale: str) -> None:
 
 @pytest.mark.parametrize("hours", [38, 40, 300])
 def test_a_step_of_days_spoils_no_other(tmp_path: Path, hours: int) -> None:
-    """A clock that jumped, say: such a duration must neither be cut nor count for another group."""
-    many = [*a_training(), trees.StepRecord(120, trees.START_US + 99 * SECOND, hours * 3600 * SECOND + 1)]
-    job = Steps(tmp_path, many)
+    """In a job as long, it must neither be cut nor count for another group."""
+    long = trees.StepRecord(120, trees.START_US + 99 * SECOND, hours * 3600 * SECOND + 1)
+    after = trees.StepRecord(121, long.start_us + long.duration_us, SECOND)
+    job = Steps(tmp_path, [*a_training(), long, after])
     assert_histogram(job, job.select(), "log")
+
+
+def test_a_step_longer_than_twice_its_job_is_no_step(tmp_path: Path) -> None:
+    """A clock that jumped, say: it is reported, and left out of every figure."""
+    job = Steps(tmp_path, a_training())
+    jumped = trees.StepRecord(120, trees.START_US + 99 * SECOND, 40 * 3600 * SECOND)
+    other = Steps(tmp_path / "jumped", [*a_training(), jumped])
+    found = [one.store.fetch(steps.histogram, one.select(), "log") for one in (job, other)]
+    assert found[0].steps == found[1].steps
+    assert found[0].p99_ns == found[1].p99_ns
 
 
 def assert_histogram(job: Steps, selection: Selection, scale: str) -> None:
