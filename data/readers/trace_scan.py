@@ -232,7 +232,7 @@ def _damaged(window: Text, decoder: json.JSONDecoder, cut: bool) -> Iterator[Fou
             event = None
         if isinstance(event, dict):
             at, what = faults[0]
-            yield Damage(line + text.count("\n", 0, at), f"{what}: mended", "warning")
+            yield Damage(line + text.count("\n", 0, at), f"{what}: 1 mended", "warning")
             yield from _unwrapped(line, event)
             return
     at_the_end = cut and window.ended and following is None

@@ -18,19 +18,19 @@ GROWTH_MIB = 256
 EVENT = b'{"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":1767268800000000,"dur":5,"args":{}}'
 
 PROGRAM = """
-import json, resource, sys
+import json, sys
 from pathlib import Path
 import duckdb
+from tests.fuzz.child import highest_bytes
 from tests.fuzz.formats import BY_NAME
 path, kind = Path(sys.argv[1]), BY_NAME["kineto"]
-used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 db = duckdb.connect(config={"threads": 1, "memory_limit": "512MB"})
 small = path.with_name("rank1.pt.trace.json")
 small.write_bytes(kind.seed())
 kind.read(db, kind.source_file(1), small)
-idle = used()
+idle = highest_bytes()
 found = kind.read(db, kind.source_file(path.stat().st_size), path)
-print(json.dumps({"rows": found.rows, "problems": found.problems, "grown_mib": used() - idle}))
+print(json.dumps({"rows": found.rows, "problems": found.problems, "grown_mib": highest_bytes() - idle >> 20}))
 """
 
 
