@@ -271,7 +271,7 @@ def to_ns(value: object) -> int | None:
         number = Decimal(value)
     except ArithmeticError:
         return None
-    if not number.is_finite() or abs(number) > MOST_US:
+    if not number.is_finite() or not -MOST_US <= number <= MOST_US:  # abs() would overflow for some
         return None
     return int((number * 1000).to_integral_value(ROUND_HALF_UP))
 

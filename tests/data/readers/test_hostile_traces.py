@@ -10,9 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from tests.conftest import ROOT
+from tests.fuzz.formats import BY_NAME
 
 GROWTH_MIB = 256
 EVENT = b'{"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":1767268800000000,"dur":5,"args":{}}'
@@ -83,3 +85,19 @@ def test_a_hostile_trace_takes_little_memory_and_costs_only_itself(name: str, tm
     assert found["rows"] == rows
     assert found["grown_mib"] <= GROWTH_MIB
     assert any(words in problem for problem in found["problems"]) or not words
+
+
+@pytest.mark.parametrize("number", ["1e1000001", "-1e1000001", "9e999999999999999999", "1e-1000001", "1e400", "-0.0"])
+@pytest.mark.parametrize("place", ["ts", "dur"])
+def test_a_number_beyond_all_measure_makes_one_event_invalid(number: str, place: str, tmp_path: Path) -> None:
+    """Also where the file is damaged and read event by event: Python's decimals overflow. Found by a mutant."""
+    kind = BY_NAME["kineto"]
+    path = tmp_path / "rank0.pt.trace.json"
+    old = {"ts": b'"ts":1767268800000000', "dur": b'"dur":5'}[place]
+    odd = EVENT.replace(old, f'"{place}":{number}'.encode())
+    with duckdb.connect() as db:
+        for damage in (b"", b',{"name":}'):
+            path.write_bytes(listed(EVENT, odd + damage, EVENT))
+            found = kind.read(db, kind.source_file(path.stat().st_size), path)
+            fine = place == "dur" and number in ("1e-1000001", "-0.0")
+            assert (found.rows, found.invalid) == ((3, 0) if fine else (2, 1))
