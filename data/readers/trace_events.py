@@ -172,7 +172,7 @@ class _Reading:
     def end(self, pieces: Pieces) -> Iterator[EventBatch]:
         """The last events, and the problems of the file."""
         batch = self._batch()
-        self.counts.waiting |= self.index in self.open.events.column("file").to_pylist()
+        self.counts.waiting |= self._has_open_marks()
         self._damages += pieces.damages
         problems = [*self._of_damages(), *self._of_invalid(), *self._of_clock(), *self._of_emptiness(pieces.facts)]
         yield EventBatch(batch.table, tuple(problems))
@@ -333,8 +333,12 @@ class _Reading:
         text = f"{why}: its {self.counts.events} events are kept, but have no place in time"
         yield self.problem(None, text, severity)
 
+    def _has_open_marks(self) -> bool:
+        """Whether begin marks of this file wait for their end; those of earlier files only pass by."""
+        return self.index in self.open.events.column("file").to_pylist()
+
     def _of_emptiness(self, facts: Facts) -> Iterator[Problem]:
-        if self.counts.events or self._invalid or self._damages or len(self.open.is_begin):
+        if self.counts.events or self._invalid or self._damages or self._has_open_marks():
             return
         if facts.has_events or self._kind.when_empty != "note":
             yield self.problem(None, "there are no events in it", self._kind.when_empty)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from data.readers.paths import literal_pattern
 from data.readers.trace_file import Piece, Pieces
-from data.readers.trace_repair import repaired
+from data.readers.trace_repair import finite, repaired
 from data.readers.trace_scan import Damage, Found, Text, not_closed, scan
 
 ARGS = ("name", "start_time_since_epoch_in_micros", "step_num", "pid", "thread_id", "tid", "stream", "device", "bytes")
@@ -141,11 +141,11 @@ class _Parser:
         """The rows of some events; None where they are not strict JSON."""
         found = self._query(text)
         if found is None or self._long_fractions:
-            return None if found is None else _table(found, _exact_ns)
+            return None if found is None else _table(found, _exact_ns, text)
         if (pc.max(found.column("ts")).as_py() or 0.0) >= _EXACT_BELOW_US and _is_fractional(text):
             self._long_fractions = True
             return self.table(text)
-        return _table(found, _ns)
+        return _table(found, _ns, text)
 
     def _query(self, text: bytes) -> pa.Table | None:
         if self._long_fractions:
@@ -168,9 +168,12 @@ def _is_fractional(text: bytes) -> bool:
     return _HAS_LONG_FRACTION.search(text, 0, _SAMPLE_BYTES) is not None
 
 
-def _table(found: pa.Table, to_ns: Callable[[pa.Array], pa.Array]) -> pa.Table:
-    """What the query gives as SCHEMA has it."""
+def _table(found: pa.Table, to_ns: Callable[[pa.Array], pa.Array], text: bytes) -> pa.Table:
+    """What the query gives for a text as SCHEMA has it."""
     columns = {name: found.column(name) for name in TEXTS}
+    lower = text.lower()
+    if b"nan" in lower or b"inf" in lower:  # DuckDB takes NaN and infinity for JSON
+        columns["args"] = _finite_args(found.column("args").combine_chunks())
     for name in ("ts", "dur"):
         columns[f"{name}_ns"] = to_ns(found.column(name).combine_chunks())
     columns["line"] = pa.array(np.full(len(found), -1))
@@ -178,6 +181,13 @@ def _table(found: pa.Table, to_ns: Callable[[pa.Array], pa.Array]) -> pa.Table:
     for place, name in enumerate(ARGS):
         columns[f"args.{name}"] = pc.list_element(values, place)
     return pa.table([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+
+
+def _finite_args(args: pa.Array) -> pa.Array:
+    odd = pc.fill_null(pc.match_substring_regex(args, r"(?i)[:\[,]\s*-?(?:nan|inf)"), False)
+    if not pc.any(odd).as_py():
+        return args
+    return pc.replace_with_mask(args, odd, pa.array(map(finite, args.filter(odd).to_pylist()), args.type))
 
 
 def _ns(us: pa.Array) -> pa.Array:
@@ -238,23 +248,10 @@ def _row(line: int, event: dict[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {name: plain_text(event.get(name)) for name in TEXTS if name != "args"}
     row["ph"] = row["ph"] or ""
     row |= {"ts_ns": to_ns(event.get("ts")), "dur_ns": to_ns(event.get("dur")), "line": line}
-    row["args"] = None if args is None else json.dumps(args, default=_number, separators=(",", ":"), allow_nan=True)
-    if row["args"] is not None and ("NaN" in row["args"] or "Infinity" in row["args"]):
-        row["args"] = json.dumps(_finite(args), default=_number, separators=(",", ":"))
+    row["args"] = None if args is None else finite(json.dumps(args, default=_number, separators=(",", ":")))
     if isinstance(args, dict) and row["cat"] not in _PLAIN:
         row |= {f"args.{name}": plain_text(args.get(name)) for name in ARGS}
     return row
-
-
-def _finite(value: Any) -> Any:
-    """The same without what JSON cannot say: NaN and infinity become null."""
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_finite(one) for one in value]
-    if isinstance(value, Decimal | float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _number(value: Any) -> Any:

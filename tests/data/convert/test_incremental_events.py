@@ -67,6 +67,15 @@ def test_a_begin_mark_waits_for_its_end_in_a_later_file(job: Job, tmp_path: Path
     assert durations_us(job, store) == [1]
 
 
+def test_a_file_that_marks_of_others_pass_by_says_the_same(job: Job, tmp_path: Path) -> None:
+    job.write(path_of(1), timeline(begin(10)))
+    job.write(path_of(2), timeline())
+    found = assert_like_from_scratch(job, tmp_path / "store")
+    assert sum("no events in it" in row["message"] for row in found.table("problems")) == 1
+    job.remove(path_of(1))
+    assert_like_from_scratch(job, tmp_path / "store")
+
+
 def test_only_files_of_the_same_writer_are_read_again(job: Job, tmp_path: Path) -> None:
     waiting, sound = path_of(1), path_of(2, "model_timeline")
     other = path_of(1, node="82-algo-1")
