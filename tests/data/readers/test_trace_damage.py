@@ -71,6 +71,11 @@ def row(event: dict[str, Any]) -> Row:
     return event["name"], round(event["ts"] * 1000), round(event["dur"] * 1000)
 
 
+def told(found: Found) -> set[tuple[str, int | None, int]]:
+    """What is said of a file, but for how many faults of a kind each piece had."""
+    return {(one.message.split(" mended")[0].rstrip("0123456789: "), one.line, one.lost_rows) for one in found.problems}
+
+
 GOOD = Counter(map(row, EVENTS))
 
 
@@ -99,9 +104,7 @@ def test_pieces_of_any_size_give_the_same(form: str, piece_bytes: int, damage: s
         data = data.replace(b'"n5 [', b'"C:\\\\users [').replace(b'"n8 [', b'"n8 \\xff[')
     whole, pieces = read(form, data), read(form, data, piece_bytes)
     assert without(pieces.rows) == without(whole.rows)
-    told = [{(one.message.split(" mended")[0].rstrip("0123456789: "), one.line, one.lost_rows) for one in found.problems}
-            for found in (whole, pieces)]  # fmt: skip
-    assert told[0] == told[1]
+    assert told(pieces) == told(whole)
 
 
 @settings(max_examples=60)
