@@ -144,6 +144,12 @@ _ELAPSED_FORMATS = [
 """What has passed since the start: a job whose days nobody knows has none on its axis."""
 
 
+def count_axis(view: View, top: float) -> dict[str, Any]:
+    """A value axis for how many there are: whole numbers only."""
+    ticks: dict[str, Any] = {"dtick": 1} if top < 4 else {"nticks": 4, "tickformat": "~s"}
+    return value_axis(view, top * 1.15, ticks="", showline=False, **ticks)
+
+
 def value_axis(view: View, top: float, **more: Any) -> dict[str, Any]:
     """A y axis from 0 that cannot be dragged; `top` is the highest value it must hold."""
     axis: dict[str, Any] = {

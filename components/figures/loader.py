@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components import format as text
-from components.figures.axes import View, chart, layout, round_up, value_axis
+from components.figures.axes import View, chart, count_axis, layout, round_up
 from components.figures.steps import duration_axis, duration_unit
 from components.theme import hue
 from data.frames.framework import DataLoading
@@ -57,6 +57,6 @@ def batch_histogram(frame: DataLoading, view: View, *, height: int = HEIGHT) -> 
             bargap=0,
             hovermode="closest",
             xaxis=duration_axis(frame.edges_ns, "log", divisor, unit),
-            yaxis=value_axis(view, top * 1.15, nticks=4, ticks="", showline=False, tickformat="~s"),
+            yaxis=count_axis(view, top),
         ),
     )

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from components import format as text
-from components.figures.axes import View, chart, layout, round_up, time_layout, value_axis, words
+from components.figures.axes import View, chart, count_axis, layout, round_up, time_layout, value_axis, words
 from components.figures.outliers import at_right_edge, outlier_marks, slow_steps
 from components.panels import FigureView
 from components.theme import hue, rgba
@@ -53,7 +53,7 @@ def step_histogram(
             bargap=0,
             hovermode="closest",
             xaxis=duration_axis(frame.edges_ns, frame.scale, divisor, unit),
-            yaxis=value_axis(view, top * 1.15, nticks=4, ticks="", showline=False, tickformat="~s"),
+            yaxis=count_axis(view, top),
         ),
     )
     phases = dict.fromkeys(text.plain(phase_name(group.phase), 30) for group in frame.groups)

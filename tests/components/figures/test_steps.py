@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from components.figures import steps
+from components.figures.axes import count_axis
 from tests import frames
 from tests.components.figures.plot import VIEW, assert_house_rules, everything, numbers
 
@@ -139,3 +140,10 @@ def test_phase_names_are_short():
     assert steps.phase_name("Step:ModeKeys.TRAIN") == "TRAIN"
     assert steps.phase_name("train") == "train"
     assert steps.phase_name("odd.") == "odd."
+
+
+@pytest.mark.parametrize(("most", "ticks"), [(1, {"dtick": 1}), (3, {"dtick": 1}), (40, {"nticks": 4})])
+def test_how_many_there_are_is_told_in_whole_numbers(most, ticks):
+    axis = count_axis(VIEW, most)
+    assert {key: axis[key] for key in ticks} == ticks
+    assert axis["range"][1] > most
