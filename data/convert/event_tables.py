@@ -112,6 +112,7 @@ def derive_event_tables(
     """
     if not parts:
         return EventTotals()
+    pa.default_memory_pool().release_unused()  # of reading: what follows would come on top of it
     files = part_paths(folder, parts)
     span = _row(db, _SPAN, files=files)
     wall = bool(span["placed"] or system[1])
@@ -125,6 +126,7 @@ def derive_event_tables(
     ends = _row(db, _ENDS, **shown)
     processes = db.sql(_PROCESSES, params={"files": files}).fetchall()
     kernels = _kernels(db, folder, shown)
+    pa.default_memory_pool().release_unused()
     lanes, lane_bin_ns = write_lanes(db, folder, shown)
     totals = EventTotals(
         events=span["events"],
