@@ -49,7 +49,9 @@ class _Open:
 
 
 def read_entries(data: bytes) -> list[tuple[Value, Value]]:
-    """Keys and values of a marshalled dict, in order; what follows it is ignored. Raises MarshalError."""
+    """Keys and values of a marshalled dict, in order. Raises MarshalError, also where something follows the dict: a
+    damaged byte may have ended it early.
+    """
     return _Reader(data).entries()
 
 
@@ -85,6 +87,8 @@ class _Reader:
         self._open = [top]
         while self._open:
             self._step()
+        if self._at < len(self._data):
+            raise MarshalError(f"ends at byte {self._at:,}, long before its file")
         return list(zip(top.items[::2], top.items[1::2], strict=True))
 
     def _step(self) -> None:

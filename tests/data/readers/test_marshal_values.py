@@ -128,3 +128,19 @@ def test_the_number_of_values_is_limited(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_any_bytes_give_entries_or_a_reason(tail: bytes) -> None:
     with suppress(MarshalError):
         read_entries(b"{" + tail)
+
+
+def test_a_dict_that_ends_long_before_its_file_is_damaged() -> None:
+    """A byte that was changed to the mark of its end would take the rest of the functions along without a word."""
+    data = marshal.dumps({("a.py", 1, "f"): (1, 1, 0.5, 0.5, {}), ("a.py", 2, "g"): (1, 1, 0.5, 0.5, {})})
+    assert len(read_entries(data)) == 2
+    second = data.index(b"\xda\x01g") if b"\xda\x01g" in data else data.index(b"g")
+    for at in range(1, second):
+        changed = data[:at] + b"0" + data[at + 1 :]
+        try:
+            found = read_entries(changed)
+        except MarshalError:
+            continue
+        assert len(found) == 2
+    with pytest.raises(MarshalError, match="long before its file"):
+        read_entries(data + b"0")
