@@ -84,6 +84,7 @@ def test_a_gap_is_shown_on_nodes(page: Page, damaged: tuple[str, str], context: 
 def test_problems_come_as_csv(page: Page, damaged: tuple[str, str]) -> None:
     address, job = damaged
     page.goto(f"{address}{job}/quality")
+    settled(page)  # a click before the page is at work is nobody's
     with page.expect_download() as download:
         page.locator("#quality-problem-csv").click()
     assert len(Path(download.value.path()).read_text(encoding="utf-8").splitlines()) == 23
