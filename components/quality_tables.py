@@ -121,7 +121,7 @@ def kinds_table(kinds: Sequence[FilesOfKind]) -> html.Div:
 
 
 def _kind_row(kind: FilesOfKind) -> html.Tr:
-    has_rows = kind.kind in ("system", "pythontimeline", "model_timeline") or kind.rows
+    has_rows = kind.kind not in _WITHOUT_RECORDS
     counts = [kind.lost_rows, kind.left_out, kind.copies, kind.problems]
     cells = [
         text.count(kind.files),
@@ -134,6 +134,7 @@ def _kind_row(kind: FilesOfKind) -> html.Tr:
     )
 
 
+_WITHOUT_RECORDS = ("system_end", "framework_end", "training_job", "tensorflow_metadata")
 _KIND_WORDS = {"system_end": "end mark of the metrics", "framework_end": "end mark of the events"}
 
 

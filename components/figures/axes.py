@@ -144,6 +144,13 @@ _ELAPSED_FORMATS = [
 """What has passed since the start: a job whose days nobody knows has none on its axis."""
 
 
+def interrupted(view: View) -> dict[str, Any]:
+    """The hatching of a time in which no node recorded anything."""
+    fill, ground = view.colours.warn_fill, view.colours.card
+    pattern = {"shape": "/", "fgcolor": fill, "bgcolor": ground, "size": 6, "solidity": 0.25}
+    return {"color": ground, "line": {"width": 1, "color": fill}, "pattern": pattern}
+
+
 def count_axis(view: View, top: float) -> dict[str, Any]:
     """A value axis for how many there are: whole numbers only."""
     ticks: dict[str, Any] = {"dtick": 1} if top < 4 else {"nticks": 4, "tickformat": "~s"}

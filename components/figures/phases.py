@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from components import format as text
-from components.figures.axes import View, chart, layout, time_layout
+from components.figures.axes import View, chart, interrupted, layout, time_layout
 from components.panels import FigureView
 from data.frames import JobTimes
 
@@ -129,7 +129,6 @@ def _segment(part: Phase, view: View) -> go.Bar:
 
 
 def _interruption(start_ns: int, end_ns: int, view: View) -> go.Bar:
-    colours = view.colours
     return go.Bar(
         base=[view.time(start_ns)],
         x=[(end_ns - start_ns) / 1e6],
@@ -137,17 +136,7 @@ def _interruption(start_ns: int, end_ns: int, view: View) -> go.Bar:
         width=0.86,
         orientation="h",
         name="Spot interruption",
-        marker={
-            "color": colours.card,
-            "line": {"width": 1, "color": colours.warn_fill},
-            "pattern": {
-                "shape": "/",
-                "fgcolor": colours.warn_fill,
-                "bgcolor": colours.card,
-                "size": 6,
-                "solidity": 0.25,
-            },
-        },
+        marker=interrupted(view),
         customdata=[[text.duration(end_ns - start_ns), view.clock(start_ns), view.clock(end_ns)]],
         hovertemplate="<b>%{fullData.name}</b> %{customdata[0]}<br>%{customdata[1]} – %{customdata[2]}<extra></extra>",
     )

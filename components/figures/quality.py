@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components import format as text
-from components.figures.axes import View, chart, time_layout
+from components.figures.axes import View, chart, interrupted, time_layout
 from components.panels import FigureView
 from components.theme import TIME_MARGIN, hue
 from data.frames.quality import STRETCHES, Coverage, NodeCoverage
@@ -191,17 +191,7 @@ def _missing(coverage: Coverage, drawn: dict[str, int], view: View) -> list[go.B
         bars = _bars("interruption" if common else "no record", spans, rows, height, view)
         bars.marker = {"color": colours.card, "line": {"width": 1, "color": colours.line_2}}
         if common:
-            bars.marker = {
-                "color": colours.card,
-                "line": {"width": 1, "color": colours.warn_fill},
-                "pattern": {
-                    "shape": "/",
-                    "fgcolor": colours.warn_fill,
-                    "bgcolor": colours.card,
-                    "size": 6,
-                    "solidity": 0.25,
-                },
-            }
+            bars.marker = interrupted(view)
         found.append(bars)
     return found
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from data import schema
 from data.manifest import part_file
-from data.selection import Selection
+from data.selection import Selection, Window
 from data.store import Database, StoredJob
 
 _FILES = """
@@ -78,6 +81,22 @@ def totals(db: Database, selection: Selection) -> EventTotals:
         start_ns=min((row["start_ns"] for row in shown), default=None),
         end_ns=max((row["end_ns"] for row in shown), default=None),
     )
+
+
+def events_of(db: Database, stored: StoredJob, sql: str, window: Window, nodes: Sequence[str]) -> pd.DataFrame:
+    """The rows of a query over the events that have a place in time, on these nodes, or on all where none is named.
+
+    The query takes $files, $wall, $longest_ns, $start and $end, and gives a column `node`.
+    """
+    found = db.frame(
+        sql,
+        files=part_files(stored),
+        wall=stored.manifest.wall_clock,
+        longest_ns=stored.manifest.longest_ns,
+        start=window.start_ns,
+        end=window.end_ns,
+    )
+    return found[found["node"].isin(nodes)] if nodes else found
 
 
 def part_files(stored: StoredJob) -> list[str]:

@@ -12,7 +12,7 @@ from data.errors import MissingTable
 from data.frames.framework import DataLoading, LoaderGroup
 from data.names import natural_key
 from data.queries.bins import window_of
-from data.queries.events import part_files
+from data.queries.events import events_of
 from data.queries.steps import histogram_counts, histogram_edges
 from data.selection import Selection
 from data.store import Database
@@ -53,15 +53,7 @@ def data_loading(db: Database, selection: Selection) -> DataLoading:
     window = window_of(stored, selection)
     if not stored.manifest.events:
         raise MissingTable(NO_LOADER, HOW_TO)
-    found = db.frame(
-        _EVENTS,
-        files=part_files(stored),
-        wall=stored.manifest.wall_clock,
-        longest_ns=stored.manifest.longest_ns,
-        start=window.start_ns,
-        end=window.end_ns,
-    )
-    found = found[found["node"].isin(selection.nodes)] if selection.nodes else found
+    found = events_of(db, stored, _EVENTS, window, selection.nodes)
     if not len(found):
         raise MissingTable(NO_LOADER, HOW_TO)
     groups = _groups(found)

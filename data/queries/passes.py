@@ -10,7 +10,7 @@ from data.errors import MissingTable
 from data.frames import Step, StepGroup, StepHistogram
 from data.names import natural_key
 from data.queries.bins import window_of
-from data.queries.events import part_files
+from data.queries.events import events_of
 from data.queries.steps import (
     MAX_OUTLIERS,
     OUTLIER_DEVIATIONS,
@@ -44,15 +44,7 @@ def histogram(db: Database, selection: Selection, scale: Scale, which: Pass) -> 
     window = window_of(stored, selection)
     if not stored.manifest.events:
         raise MissingTable("This job has no framework events.")
-    found = db.frame(
-        _PASSES.format(condition=_CONDITIONS[which]),
-        files=part_files(stored),
-        wall=stored.manifest.wall_clock,
-        longest_ns=stored.manifest.longest_ns,
-        start=window.start_ns,
-        end=window.end_ns,
-    )
-    found = found[found["node"].isin(selection.nodes)] if selection.nodes else found
+    found = events_of(db, stored, _PASSES.format(condition=_CONDITIONS[which]), window, selection.nodes)
     if not len(found):
         raise MissingTable(
             f"No {which} pass starts in this window on these nodes.",
