@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from data import frames
 from data.errors import FormatError
-from data.frames import framework, operators, quality
+from data.frames import findings, framework, operators, quality
 
 MAGIC = b"DIC1"
 NUMBER_KINDS = "biuf"
@@ -32,7 +32,7 @@ SPECIAL_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 CLASSES: dict[str, type[Any]] = {
     name: value
-    for module in (frames, framework, operators, quality)
+    for module in (frames, findings, framework, operators, quality)
     for name, value in vars(module).items()
     if inspect.isclass(value) and is_dataclass(value) and value.__module__ == module.__name__
 }

@@ -132,6 +132,11 @@ def counted(value: int, noun: str) -> str:
     return f"{value:,} {noun if value == 1 else noun + 's'}"
 
 
+def times(value: int) -> str:
+    """How often: once, 2 times."""
+    return "once" if value == 1 else f"{value:,} times"
+
+
 def were(value: int) -> str:
     """The verb for so many."""
     return "was" if value == 1 else "were"

@@ -1,0 +1,56 @@
+"""A job judged by the rules: the evidence read from the store part by part, and the conclusions as a cached query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from data.frames import JobHeader, JobTimes
+from data.frames.evidence import Stamps, StepRecords, Ticks
+from data.frames.findings import FIXED, Findings, Mode, Number
+from data.insights.evaluate import evaluate
+from data.insights.rules import RULES
+from data.queries import evidence, jobs
+from data.selection import Selection
+from data.store import Database
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How to judge: the mode, and the thresholds that were moved, as (rule, parameter, value). Keys the cache."""
+
+    mode: Mode = FIXED
+    thresholds: tuple[tuple[str, str, Number], ...] = ()
+
+
+class StoredEvidence:
+    """The evidence of a stored job, each part read once, when it is first asked for."""
+
+    def __init__(self, db: Database, job: str) -> None:
+        self._db = db
+        self._selection = Selection(job)
+
+    @cached_property
+    def header(self) -> JobHeader:
+        return jobs.any_header(self._db, self._selection)
+
+    @cached_property
+    def times(self) -> JobTimes:
+        return jobs.times(self._db, self._selection)
+
+    @cached_property
+    def ticks(self) -> Ticks:
+        return evidence.ticks(self._db, self._selection)
+
+    @cached_property
+    def stamps(self) -> Stamps:
+        return evidence.stamps(self._db, self._selection)
+
+    @cached_property
+    def steps(self) -> StepRecords:
+        return evidence.steps(self._db, self._selection)
+
+
+def findings(db: Database, selection: Selection, choice: Choice) -> Findings:
+    """The conclusions of all rules over the whole job, whatever window and nodes are selected."""
+    return evaluate(RULES, StoredEvidence(db, selection.job), choice.thresholds, choice.mode)

@@ -1,0 +1,69 @@
+"""What rules judge by: the ticks of every node, the exact times inside them, and every step; arrays over the whole job.
+
+The same rules as for all frames: times and durations are int64 nanoseconds, percentages 0 to 100, missing is NaN.
+These are read anew for each judgement and never cached: they are as large as the job.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class NodeTicks:
+    """The ticks of one node in order of time; every array has one row per tick.
+
+    `gpu` and `gpu_memory` are [ticks, devices]: the first value of each device in the tick, NaN where it has none.
+    """
+
+    node: str
+    interval_ns: int  # median time from tick to tick, 0 where there are fewer than two
+    tick_ns: NDArray[np.int64]
+    cpu_mean: NDArray[np.float64]  # over cores
+    cpu_max: NDArray[np.float64]  # of the busiest core
+    io_wait_mean: NDArray[np.float64]
+    io_wait_max: NDArray[np.float64]
+    memory: NDArray[np.float64]
+    network: NDArray[np.float64]  # bytes/s
+    gpus: tuple[str, ...]  # gpu0, gpu1...: the columns of `gpu`
+    gpu: NDArray[np.float64]
+    gpu_memories: tuple[str, ...]  # the columns of `gpu_memory`; a sensor may fail for one and not the other
+    gpu_memory: NDArray[np.float64]
+    cores: int
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """All nodes' ticks, nodes in natural order."""
+
+    nodes: tuple[NodeTicks, ...]
+    start_ns: int  # first record of any node
+    end_ns: int  # last one
+
+
+@dataclass(frozen=True)
+class Stamps:
+    """Every exact time at which anything was recorded on any node, in order of time; what the original's rules see."""
+
+    nodes: tuple[str, ...]
+    node: NDArray[np.int16]  # [stamps] index into `nodes`
+    time_ns: NDArray[np.int64]
+    cpu_max: NDArray[np.float64]  # NaN where no such metric has this time
+    io_wait_max: NDArray[np.float64]
+    gpu_min: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StepRecords:
+    """Every step of every process, ordered by start."""
+
+    groups: tuple[tuple[str, str], ...]  # (phase, node)
+    group: NDArray[np.int16]  # [steps] index into `groups`
+    worker: NDArray[np.int32]  # [steps] index into `workers`
+    workers: tuple[str, ...]
+    step: NDArray[np.int64]  # -1 where unknown
+    start_ns: NDArray[np.int64]
+    duration_ns: NDArray[np.int64]

@@ -1,0 +1,36 @@
+"""What a rule may look at: each part is read when it is first asked for.
+
+A part that the job lacks raises MissingTable with the reason; a rule lets it pass, and its finding then says `n/a` and
+why. So a rule is right to use a part as if it were always there, and catches the error only where it can do without.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from data.frames import JobHeader, JobTimes
+from data.frames.evidence import Stamps, StepRecords, Ticks
+
+
+class Evidence(Protocol):
+    """The parts of one job, whole job and all nodes."""
+
+    @property
+    def header(self) -> JobHeader:
+        """Names, counts and sampling intervals."""
+
+    @property
+    def times(self) -> JobTimes:
+        """Start, end, phases, interruptions."""
+
+    @property
+    def ticks(self) -> Ticks:
+        """System metrics. Raises MissingTable."""
+
+    @property
+    def stamps(self) -> Stamps:
+        """Exact times of system metrics. Raises MissingTable."""
+
+    @property
+    def steps(self) -> StepRecords:
+        """Every step. Raises MissingTable."""

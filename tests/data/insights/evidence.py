@@ -1,0 +1,98 @@
+"""Evidence made by hand: what a test gives is there, everything else is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from data.errors import MissingTable
+from data.frames import JobHeader, JobTimes
+from data.frames.evidence import NodeTicks, Stamps, StepRecords, Ticks
+from data.insights.rule import Rule, Values
+from tests import frames
+
+S = 1_000_000_000
+START_NS = 1_600_000_000 * S
+
+
+class Given:
+    """Evidence of these parts."""
+
+    def __init__(self, **parts: Any) -> None:
+        self._parts = parts
+
+    def _part(self, name: str) -> Any:
+        if name not in self._parts:
+            raise MissingTable(f"No {name} here.")
+        return self._parts[name]
+
+    @property
+    def header(self) -> JobHeader:
+        return self._parts.get("header") or frames.job_header()
+
+    @property
+    def times(self) -> JobTimes:
+        return self._parts.get("times") or frames.job_times()
+
+    @property
+    def ticks(self) -> Ticks:
+        return self._part("ticks")
+
+    @property
+    def stamps(self) -> Stamps:
+        return self._part("stamps")
+
+    @property
+    def steps(self) -> StepRecords:
+        return self._part("steps")
+
+
+def node_ticks(
+    node: str = "algo-1",
+    gpu: Sequence[Sequence[float]] = (),
+    gpu_memory: Sequence[Sequence[float]] | None = None,
+    *,
+    length: int | None = None,
+    interval_ns: int = S // 2,
+    start_ns: int = START_NS,
+    **columns: Sequence[float] | float,
+) -> NodeTicks:
+    """A node's ticks at an even pace. `gpu` has a sequence of values per device; other columns default to missing."""
+    memory = gpu if gpu_memory is None else gpu_memory
+    counts = [len(values) for values in (*gpu, *memory)]
+    counts += [len(values) for values in columns.values() if not isinstance(values, int | float)]
+    size = length if length is not None else max(counts, default=0)
+    given = {
+        name: np.broadcast_to(np.asarray(columns.get(name, np.nan), float), size).copy()
+        for name in ("cpu_mean", "cpu_max", "io_wait_mean", "io_wait_max", "memory", "network")
+    }
+    return NodeTicks(
+        node=node,
+        interval_ns=interval_ns,
+        tick_ns=start_ns + interval_ns * np.arange(size, dtype=np.int64),
+        gpus=tuple(f"gpu{at}" for at in range(len(gpu))),
+        gpu=_matrix(gpu, size),
+        gpu_memories=tuple(f"gpu{at}" for at in range(len(memory))),
+        gpu_memory=_matrix(memory, size),
+        cores=4,
+        **given,
+    )
+
+
+def _matrix(columns: Sequence[Sequence[float]], size: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.array(columns, float).T.reshape(size, len(columns)) if columns else np.empty((size, 0))
+
+
+def ticks(*nodes: NodeTicks) -> Ticks:
+    """Nodes together."""
+    stamps = [time for node in nodes for time in node.tick_ns.tolist()] or [START_NS]
+    return Ticks(nodes, min(stamps), max(stamps))
+
+
+def values(rule: Rule, **moved: float | str) -> Values:
+    """A rule's parameters, some of them moved."""
+    defaults: Mapping[str, float | str] = {setting.name: setting.default for setting in rule.settings}
+    assert set(moved) <= set(defaults)
+    return Values({**defaults, **moved})
