@@ -37,6 +37,7 @@ from data.frames import (
     StepTimeline,
     UsageSummary,
 )
+from data.frames.findings import Figure, Finding, Findings, Outcome, Parameter, Place
 from data.frames.framework import (
     EVENT_ROWS_COLUMNS,
     DataLoading,
@@ -456,3 +457,45 @@ def data_loading(**changes: Any) -> DataLoading:
         longest_start_ns=START_NS + 65 * S,
     )
     return replace(frame, **changes)
+
+
+def outcome(**changes: Any) -> Outcome:
+    """An issue with one GPU of twelve that is little used."""
+    found = Outcome(
+        state="issue",
+        text="1 of 12 GPUs stayed below 70 % for 95 % of a window of 500 samples; its p95 is 13.5 %.",
+        points=12_000,
+        points_are="samples of GPUs",
+        triggered=8,
+        violations=8,
+        places=(Place("algo-1", "gpu3", (START_NS, START_NS + 60 * S), "p95 13.5 %", "utilization"),),
+        figures=(Figure("lowest p95 of a window", 13.5, "%"),),
+        advice=("Look at gpu3.",),
+        confidence="4 GPUs had too few samples to be judged.",
+        wasted_gpu_s=1800.0,
+    )
+    return replace(found, **changes)
+
+
+def finding(rule: str = "LowGPUUtilization", **changes: Any) -> Finding:
+    """What LowGPUUtilization says of that outcome, with one parameter moved."""
+    found = Finding(
+        rule=rule,
+        title="GPUs are little used",
+        claim="Looks for a GPU that is hardly used.",
+        advice=("Look at gpu3.", "Find what it waits for."),
+        origin="original",
+        parameters=(
+            Parameter("threshold_p95", 60.0, 70.0, "%", 0.0, 100.0, "a GPU whose p95 is below this is little used"),
+            Parameter("window", 500.0, 500.0, "samples", 1.0, 1e6, "how many samples are judged at a time"),
+        ),
+        severity="high",
+        outcome=outcome(),
+        share=0.3,
+    )
+    return replace(found, **changes)
+
+
+def findings(*found: Finding, **changes: Any) -> Findings:
+    """Findings of a job of 6,000 GPU-seconds."""
+    return replace(Findings("fixed", found or (finding(),), 6000.0, 1500.0), **changes)

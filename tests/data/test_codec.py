@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from data import codec, frames
 from data.errors import FormatError
-from data.frames import framework, operators, quality
+from data.frames import findings, framework, operators, quality
 from tests import frames as built
 
 
@@ -91,6 +91,7 @@ RESULTS = {
     ),
     "operators": built.operators(),
     "shares": built.framework_shares(),
+    "findings": built.findings(),
     "nothing": None,
 }  # fmt: skip
 
@@ -101,7 +102,7 @@ def test_a_result_comes_back_as_it_was(name: str) -> None:
 
 
 def test_every_dataclass_of_the_frames_can_be_kept() -> None:
-    modules = (frames, framework, operators, quality)
+    modules = (frames, findings, framework, operators, quality)
     declared = {name for module in modules for name, value in vars(module).items() if is_dataclass(value)}
     assert set(codec.CLASSES) == declared
 
