@@ -27,6 +27,7 @@ from tests.frames import END_NS, NODES, START_NS, S
 
 METRICS = ("cpu", "gpu", "gpu_memory", "io_wait", "iops", "memory", "network", "throughput")
 MS = S // 1000
+HOSTILE = "<img src=x onerror=alert(1)>\u202e\x00"
 
 
 def kind(name: str = "system", **changes: Any) -> FilesOfKind:

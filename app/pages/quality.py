@@ -15,13 +15,15 @@ from app.pages.jobs import read_block, read_search
 from app.panels import Request, read_request, register_content, register_figure
 from app.urls import Address
 from app.views import origin_of
-from components import controls, quality_tables
+from components import controls, coverage_tables, file_tables
 from components import format as text
 from components.cards import section_title
 from components.figures import quality as figures
 from components.figures.axes import View
 from components.panels import EmptyView, FigureView, LegendItem, content_panel, figure_panel, grid_panel
 from components.shell import ShellId
+from components.statements_table import statement_table
+from components.verdict import figures_strip, verdict_line
 from data.frames import JobHeader
 from data.frames.quality import FILE_ROWS_COLUMNS, PROBLEM_ROWS_COLUMNS, Coverage
 from data.insights.coverage import MIN_SHARED_STEPS
@@ -102,7 +104,7 @@ def _times(header: JobHeader) -> list[Component]:
                     legend=legend,
                     query_keys=(),
                 ),
-                content_panel(Id.NODES, "Nodes", min_height=80 + 31 * min(rows, quality_tables.TALLEST)),
+                content_panel(Id.NODES, "Nodes", min_height=80 + 31 * min(rows, coverage_tables.TALLEST)),
                 content_panel(Id.CLOCKS, "Clock offset between nodes", min_height=60),
             ],
             className="stack",
@@ -128,14 +130,14 @@ def _csv_button(button_id: Part, what: str) -> html.Button:
 
 
 def _problems() -> Component:
-    grid = quality_tables.problem_grid(Part.PROBLEM_GRID)
+    grid = file_tables.problem_grid(Part.PROBLEM_GRID)
     return grid_panel(Id.PROBLEMS, "Problems", grid, controls=_csv_button(Part.PROBLEM_CSV, "problems"))
 
 
 def _files() -> Component:
     chosen = controls.segments("files", _FILES, default="notable", label="Files shown")
     bar = html.Div([chosen, _csv_button(Part.FILE_CSV, "files")], className="section-controls")
-    grid = quality_tables.file_grid(Part.FILE_GRID)
+    grid = file_tables.file_grid(Part.FILE_GRID)
     return grid_panel(Id.FILES, "Files", grid, controls=bar, query_keys=("files",))
 
 
@@ -180,9 +182,9 @@ def _register_rows(dash_app: Dash, fetch: Fetch) -> None:
         start, stop = read_block(request)
         order = read_order(request.get("sortModel"), PROBLEM_ROWS_COLUMNS)
         page = fetch(files.problem_page, Selection(job_id), read_search(search), order, start, stop)
-        response = {"rowData": quality_tables.problem_rows(page.rows), "rowCount": page.total}
+        response = {"rowData": file_tables.problem_rows(page.rows), "rowCount": page.total}
         words = f"{text.counted(page.total, 'problem or note', 'problems and notes')} · errors first"
-        return response, quality_tables.grid_style(page.total), words
+        return response, file_tables.grid_style(page.total), words
 
     @dash_app.callback(
         Output(Part.FILE_GRID, "getRowsResponse"),
@@ -204,11 +206,11 @@ def _register_rows(dash_app: Dash, fetch: Fetch) -> None:
         order = read_order(request.get("sortModel"), FILE_ROWS_COLUMNS)
         every = shows_all(dash_app, asked)
         page = fetch(files.file_page, Selection(job_id), read_search(search), every, order, start, stop)
-        response = {"rowData": quality_tables.file_rows(page.rows), "rowCount": page.total}
+        response = {"rowData": file_tables.file_rows(page.rows), "rowCount": page.total}
         words = text.counted(page.total, "file") + (
             "" if every else " with lost records, problems, or copies of others"
         )
-        return response, quality_tables.grid_style(page.total), words
+        return response, file_tables.grid_style(page.total), words
 
 
 def _register_downloads(dash_app: Dash, fetch: Fetch) -> None:
@@ -226,7 +228,7 @@ def _register_downloads(dash_app: Dash, fetch: Fetch) -> None:
             return no_update
         order = read_order((request or {}).get("sortModel"), PROBLEM_ROWS_COLUMNS)
         page = fetch(files.problem_page, Selection(job_id), read_search(search), order, 0, CSV_ROWS)
-        return {"content": quality_tables.problem_csv(page.rows), "filename": "problems.csv", "type": "text/csv"}
+        return {"content": file_tables.problem_csv(page.rows), "filename": "problems.csv", "type": "text/csv"}
 
     @dash_app.callback(
         Output(Part.DOWNLOAD, "data", allow_duplicate=True),
@@ -244,7 +246,7 @@ def _register_downloads(dash_app: Dash, fetch: Fetch) -> None:
         order = read_order((request or {}).get("sortModel"), FILE_ROWS_COLUMNS)
         every = shows_all(dash_app, asked)
         page = fetch(files.file_page, Selection(job_id), read_search(search), every, order, 0, CSV_ROWS)
-        return {"content": quality_tables.file_csv(page.rows), "filename": "files.csv", "type": "text/csv"}
+        return {"content": file_tables.file_csv(page.rows), "filename": "files.csv", "type": "text/csv"}
 
 
 def read_order(model: object, known: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -271,9 +273,7 @@ def _whole(request: Request) -> Selection:
 def draw_verdict(fetch: Fetch, request: Request) -> Component | EmptyView:
     """Whether everything was read, in a sentence and in figures."""
     found, covered = fetch(quality.summary, _whole(request)), fetch(quality.coverage, _whole(request))
-    return html.Div(
-        [quality_tables.verdict_line(verdict(found, covered)), quality_tables.figures_strip(found, covered)]
-    )
+    return html.Div([verdict_line(verdict(found, covered)), figures_strip(found, covered)])
 
 
 def draw_statements(fetch: Fetch, request: Request, nodes_address: Callable[[str], str]) -> Component | EmptyView:
@@ -295,7 +295,7 @@ def draw_statements(fetch: Fetch, request: Request, nodes_address: Callable[[str
         search = urls.build(Address(Selection(whole.job, window), urls.NODES))[1]
         return nodes_address(whole.job) + search
 
-    return quality_tables.statement_table(found, href)
+    return statement_table(found, href)
 
 
 def shown_window(window: tuple[int, int] | None, covered: Coverage) -> Window | None:
@@ -322,12 +322,12 @@ def draw_coverage(fetch: Fetch, request: Request) -> FigureView | EmptyView:
 def draw_nodes(fetch: Fetch, request: Request) -> Component | EmptyView:
     """Every node's coverage and sampling intervals in figures."""
     covered = fetch(quality.coverage, _whole(request))
-    words = quality_tables.interval_words(covered)
+    words = coverage_tables.interval_words(covered)
     origin_ns = origin_of(fetch(jobs.header, _whole(request)))
     return html.Div(
         [
             html.P(words, className="panel-words") if words else None,
-            quality_tables.node_grid(Part.NODE_GRID, covered, request.offset_minutes, origin_ns),
+            coverage_tables.node_grid(Part.NODE_GRID, covered, request.offset_minutes, origin_ns),
         ]
     )
 
@@ -345,9 +345,9 @@ def draw_clocks(fetch: Fetch, request: Request) -> Component | EmptyView:
         "95 percent. The difference is that of the clocks and of true lateness together; the data cannot tell which. "
         f"Below {MIN_SHARED_STEPS} shared steps nothing can be told. No chart is corrected by it."
     )
-    return html.Div([html.P(words, className="panel-words"), quality_tables.clock_grid(Part.CLOCK_GRID, clocks)])
+    return html.Div([html.P(words, className="panel-words"), coverage_tables.clock_grid(Part.CLOCK_GRID, clocks)])
 
 
 def draw_kinds(fetch: Fetch, request: Request) -> Component | EmptyView:
     """Files read by kind."""
-    return quality_tables.kinds_table(fetch(quality.summary, _whole(request)).kinds)
+    return file_tables.kinds_table(fetch(quality.summary, _whole(request)).kinds)
