@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from dash import Dash, Input, Output, State, html, no_update
+from dash import Dash, html
 from dash.development.base_component import Component
 
-from app.panels import Request, read_request, register_content
+from app.grids import register_download
+from app.panels import Request, register_content
 from components import operators as lists
 from components import operators_table as table
 from components.cards import absent_card, section_title
 from components.panels import EmptyView, content_panel
-from data.errors import MissingTable
 from data.frames import JobHeader
+from data.frames.operators import Operators
 from data.insights.operators import operator_remarks, share_remarks
 from data.queries import operators, shares
 from data.store import Fetch
@@ -66,23 +67,7 @@ def register(dash_app: Dash, fetch: Fetch) -> None:
     register_content(dash_app, GPU, lambda request: draw_heaviest(fetch, request, "gpu"))
     register_content(dash_app, ALL, lambda request: draw_all(fetch, request))
     register_content(dash_app, SHARES, lambda request: draw_shares(fetch, request))
-
-    @dash_app.callback(
-        Output(f"{ALL}-download", "data"),
-        Input(f"{ALL}-csv", "n_clicks"),
-        State(f"{ALL}-request", "data"),
-        prevent_initial_call=True,
-    )
-    def download_operators(clicks: int | None, data: dict[str, Any] | None) -> Any:
-        request = read_request(dash_app, data)
-        if not clicks or request is None:
-            return no_update
-        try:
-            found = fetch(operators.by_name, request.selection)
-        except MissingTable:
-            return no_update
-        content = table.csv_text(table.of_side(found, request.query.get("side", "")))
-        return {"content": content, "filename": "operators.csv", "type": "text/csv"}
+    register_download(dash_app, ALL, "operators.csv", lambda request: table.csv_text(_listed(fetch, request)))
 
 
 def draw_heaviest(fetch: Fetch, request: Request, side: str) -> Component | EmptyView:
@@ -95,8 +80,11 @@ def draw_heaviest(fetch: Fetch, request: Request, side: str) -> Component | Empt
 
 def draw_all(fetch: Fetch, request: Request) -> Component | EmptyView:
     """Every operator in a table."""
-    found = fetch(operators.by_name, request.selection)
-    return table.operators_table(ALL, table.of_side(found, request.query.get("side", "")))
+    return table.operators_table(ALL, _listed(fetch, request))
+
+
+def _listed(fetch: Fetch, request: Request) -> Operators:
+    return table.of_side(fetch(operators.by_name, request.selection), request.query.get("side", ""))
 
 
 def draw_shares(fetch: Fetch, request: Request) -> Component | EmptyView:

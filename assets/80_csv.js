@@ -122,8 +122,8 @@ window.insights = window.insights || {};
 
   document.addEventListener('click', function (event) {
     const button = event.target instanceof Element && event.target.closest('[data-grid-csv]');
-    if (!button) return;
-    try { write(gridLines(window.dash_ag_grid.getApi(button.dataset.gridCsv)), button.dataset.gridName); } catch (error) { /* no table yet */ }
+    const grid = button && insights.grids.api(button.dataset.gridCsv);
+    if (grid) write(gridLines(grid), button.dataset.gridName);
   });
 
   insights.csv = { table };

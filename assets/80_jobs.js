@@ -2,30 +2,18 @@
 window.insights = window.insights || {};
 (function (insights) {
   'use strict';
-  let timer = 0, lastSearch = null, lastRefreshed = null;
-
-  function grid() {
-    try { return window.dash_ag_grid.getApi('jobs-grid'); } catch (error) { return null; }
-  }
-
-  function remember(text) {
-    const query = new URLSearchParams(location.search);
-    if (text) query.set('q', text); else query.delete('q');
-    const search = query.toString();
-    history.replaceState(history.state, '', location.pathname + (search ? '?' + search : ''));
-  }
+  let lastSearch = null, lastRefreshed = null;
 
   window.dash_clientside.insights.searchJobs = function (value, refreshed) {
     const text = value || '';
     const again = refreshed !== lastRefreshed;
     if (text !== lastSearch || again) {
-      clearTimeout(timer);
-      timer = setTimeout(function () {
-        const api = grid();
-        if (api && again) api.refreshInfiniteCache();
-        else if (api) api.purgeInfiniteCache();
-        remember(text);
-      }, again ? 0 : 150);
+      insights.grids.typed(function () {
+        const grid = insights.grids.api('jobs-grid');
+        if (grid && again) grid.refreshInfiniteCache();
+        else insights.grids.askAgain('jobs-grid');
+        history.replaceState(history.state, '', location.pathname + insights.grids.withWords(location.search, text));
+      }, again);
     }
     lastSearch = text;
     lastRefreshed = refreshed;
@@ -33,7 +21,7 @@ window.insights = window.insights || {};
   };
 
   insights.zoneChanged.push(function () {
-    const api = grid();
+    const api = insights.grids.api('jobs-grid');
     if (!api) return;
     api.setGridOption('columnDefs', api.getColumnDefs().map(function (column) {
       return column.colId === 'start_ns' ? Object.assign({}, column, { headerName: insights.zone.isLocal() ? 'Started (local)' : 'Started (UTC)' }) : column;

@@ -3,22 +3,7 @@
 window.insights = window.insights || {};
 (function (insights) {
   'use strict';
-  const TYPING_MS = 150;
-  let timer = 0, shown = '';
-
-  function ask(id) {
-    try {
-      const api = window.dash_ag_grid.getApi(id);
-      if (api) api.purgeInfiniteCache();
-    } catch (error) { /* not on the page yet: it asks when it comes */ }
-  }
-
-  function remember(text) {
-    const query = new URLSearchParams(insights.address.currentSearch());
-    if (text) query.set('q', text); else query.delete('q');
-    const words = query.toString();
-    insights.address.setSearch(words ? '?' + words : '');
-  }
+  let shown = '';
 
   function answer(panel, request) {
     const marker = document.getElementById(panel + '-answer');
@@ -29,14 +14,13 @@ window.insights = window.insights || {};
     const typed = window.dash_clientside.callback_context.triggered.some(function (one) { return one.prop_id === 'quality-search.value'; });
     const every = files ? new URLSearchParams(files.search).get('files') || '' : shown;
     if (typed) {
-      clearTimeout(timer);
-      timer = setTimeout(function () {
-        ask('quality-problem-grid');
-        ask('quality-file-grid');
-        remember(value || '');
-      }, TYPING_MS);
+      insights.grids.typed(function () {
+        insights.grids.askAgain('quality-problem-grid');
+        insights.grids.askAgain('quality-file-grid');
+        insights.address.setSearch(insights.grids.withWords(insights.address.currentSearch(), value || ''));
+      });
     }
-    if (every !== shown) ask('quality-file-grid');
+    if (every !== shown) insights.grids.askAgain('quality-file-grid');
     shown = every;
     answer('quality-problems', problems);
     answer('quality-files', files);

@@ -4,10 +4,8 @@ window.insights = window.insights || {};
   'use strict';
 
   function filter(place) {
-    const box = place.querySelector('input');
-    let api = null;
-    try { api = window.dash_ag_grid.getApi(place.dataset.filters); } catch (error) { return; }
-    if (box && api) api.setGridOption('quickFilterText', box.value.trim().slice(0, 200));
+    const box = place.querySelector('input'), grid = insights.grids.api(place.dataset.filters);
+    if (box && grid) grid.setGridOption('quickFilterText', box.value.trim().slice(0, 200));
   }
 
   document.addEventListener('input', function (event) {

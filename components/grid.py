@@ -104,19 +104,26 @@ def disarmed(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
+def search_box(box_id: str, label: str, *, value: str = "", hint: str = "", filters: str = "") -> html.Div:
+    """A box for the words to search by. The browser filters the rows of the grid that `filters` names; without one,
+    grids send the words along when they ask the server for rows, and the key / is shown that leads into the box.
+    """
+    box = dcc.Input(id=box_id, type="search", value=value, placeholder=f"{hint or label}…", autoComplete="off")
+    named = html.Label(label, htmlFor=box_id, className="visually-hidden")
+    return html.Div(
+        [named, controls.icon("search"), box, *([] if filters else [html.Kbd("/")])],
+        className="search grid-search" if filters else "search",
+        role="search",
+        **(attributes(data_filters=filters) if filters else {}),
+    )
+
+
 def grid_controls(panel_id: str, what: str, choices: Sequence[Component] = ()) -> html.Div:
     """What stands above a grid in a panel: choices, a search over its rows (which are `what`), and CSV."""
-    search = dcc.Input(id=f"{panel_id}-search", type="search", placeholder=f"Search {what}…", autoComplete="off")
-    label = html.Label(f"Search {what}", htmlFor=f"{panel_id}-search", className="visually-hidden")
     return html.Div(
         [
             *choices,
-            html.Div(
-                [label, controls.icon("search"), search],
-                className="search grid-search",
-                role="search",
-                **attributes(data_filters=f"{panel_id}-grid"),
-            ),
+            search_box(f"{panel_id}-search", f"Search {what}", filters=f"{panel_id}-grid"),
             html.Button(
                 "CSV",
                 id=f"{panel_id}-csv",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
+from app.grids import CSV_ROWS, csv_file, read_block, read_order, read_search
 from app.page import address_of
 from app.services import services
 from app.urls import Address, job_path
-from components import controls
 from components.format import count, counted
+from components.grid import search_box
 from components.jobs_table import (
     csv_text,
     grid_rows,
@@ -29,9 +29,6 @@ from data.frames import JOB_LIST_COLUMNS
 from data.queries import jobs as queries
 from data.store import Fetch
 
-MAX_BLOCK_ROWS: Final = 1000
-MAX_SEARCH: Final = 200
-CSV_ROWS: Final = 100_000
 DEFAULT_SORT: Final = (("start_ns", "desc"),)
 
 
@@ -77,16 +74,12 @@ def layout(address: Address) -> html.Div:
 
 
 def _filters(search: str) -> html.Div:
-    box = dcc.Input(
-        id=Id.SEARCH, type="search", value=search, placeholder="Search name, type, source\u2026", autoComplete="off"
-    )
-    label = html.Label("Search jobs", htmlFor=Id.SEARCH, className="visually-hidden")
     convert = html.Button(
         html.Span("Convert all", id=Id.CONVERT_LABEL), id=Id.CONVERT_ALL, className="button", type="button", hidden=True
     )
     return html.Div(
         [
-            html.Div([label, controls.icon("search"), box, html.Kbd("/")], className="search", role="search"),
+            search_box(Id.SEARCH, "Search jobs", value=search, hint="Search name, type, source"),
             html.Div(
                 [
                     html.Span(id=Id.COUNT, className="count", role="status"),
@@ -124,28 +117,8 @@ def _remove_dialog() -> html.Dialog:
     )
 
 
-def read_block(request: Mapping[str, Any]) -> tuple[int, int]:
-    """The first row that the grid asks for and the one after the last: a bounded block, whatever the browser says."""
-    start, stop = (request.get(key) for key in ("startRow", "endRow"))
-    first = max(0, start) if isinstance(start, int) else 0
-    return first, min(max(first, stop), first + MAX_BLOCK_ROWS) if isinstance(stop, int) else first + MAX_BLOCK_ROWS
-
-
-def read_search(value: object) -> str:
-    """The words searched for, of bounded length."""
-    return value[:MAX_SEARCH] if isinstance(value, str) else ""
-
-
-def read_sort(model: object) -> tuple[tuple[str, str], ...]:
-    """The sort order that the grid asks for: known columns only, the default where there is none."""
-    if not isinstance(model, list):
-        return DEFAULT_SORT
-    order = tuple(
-        (str(entry["colId"]), "desc" if entry.get("sort") == "desc" else "asc")
-        for entry in model
-        if isinstance(entry, dict) and entry.get("colId") in JOB_LIST_COLUMNS
-    )
-    return order or DEFAULT_SORT
+def _order(request: object) -> tuple[tuple[str, str], ...]:
+    return read_order(request, JOB_LIST_COLUMNS) or DEFAULT_SORT
 
 
 def register(dash_app: Dash, fetch: Fetch) -> None:
@@ -170,9 +143,8 @@ def register(dash_app: Dash, fetch: Fetch) -> None:
     def download_list(clicks: int | None, search: str | None, request: dict[str, Any] | None) -> Any:
         if not clicks:
             return no_update
-        order = read_sort((request or {}).get("sortModel"))
-        page = fetch(queries.job_list, read_search(search), order, 0, CSV_ROWS)
-        return {"content": csv_text(page.rows), "filename": "training-jobs.csv", "type": "text/csv"}
+        page = fetch(queries.job_list, read_search(search), _order(request), 0, CSV_ROWS)
+        return csv_file("training-jobs.csv", csv_text(page.rows))
 
 
 def _register_table(dash_app: Dash, fetch: Fetch) -> None:
@@ -190,7 +162,7 @@ def _register_table(dash_app: Dash, fetch: Fetch) -> None:
         if not request:
             return no_update, no_update
         start, stop = read_block(request)
-        page = fetch(queries.job_list, read_search(search), read_sort(request.get("sortModel")), start, stop)
+        page = fetch(queries.job_list, read_search(search), _order(request), start, stop)
         response = {"rowData": grid_rows(page.rows, href), "rowCount": page.total}
         return response, counted(page.total, "job")
 

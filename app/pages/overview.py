@@ -6,11 +6,12 @@ from enum import StrEnum
 from typing import Any, cast
 
 import dash
-from dash import Input, Output, State, dcc, html, no_update
+from dash import dcc, html
 from dash.development.base_component import Component
 
 from app import operations
-from app.panels import Request, read_request, register_content, register_figure
+from app.grids import register_download
+from app.panels import Request, register_content, register_figure
 from app.urls import Address
 from app.views import origin_of
 from components import format as text
@@ -134,25 +135,12 @@ def register(dash_app: dash.Dash, fetch: Fetch) -> None:
     register_content(dash_app, Id.USAGE, lambda request: draw_usage(fetch, request))
     operations.register(dash_app, fetch)
     register_content(dash_app, Id.FUNCTIONS, lambda request: draw_functions(fetch, request))
-    _register_functions_download(dash_app, fetch)
-
-
-def _register_functions_download(dash_app: dash.Dash, fetch: Fetch) -> None:
-    @dash_app.callback(
-        Output(f"{Id.FUNCTIONS}-download", "data"),
-        Input(f"{Id.FUNCTIONS}-csv", "n_clicks"),
-        State(f"{Id.FUNCTIONS}-request", "data"),
-        prevent_initial_call=True,
+    register_download(
+        dash_app,
+        Id.FUNCTIONS,
+        "python-functions.csv",
+        lambda request: functions_table.csv_text(_functions(fetch, request)),
     )
-    def download_functions(clicks: int | None, data: dict[str, Any] | None) -> Any:
-        request = read_request(dash_app, data)
-        if not clicks or request is None:
-            return no_update
-        try:
-            content = functions_table.csv_text(_functions(fetch, request))
-        except MissingTable:
-            return no_update
-        return {"content": content, "filename": "python-functions.csv", "type": "text/csv"}
 
 
 def draw_problems(fetch: Fetch, request: Request) -> Component | EmptyView:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
 from app import urls
+from app.grids import CSV_ROWS, csv_file, read_block, read_order, read_search
 from app.page import address_of, job_id_of
-from app.pages.jobs import read_block, read_search
 from app.panels import Request, read_request, register_content, register_figure
 from app.urls import Address
 from app.views import origin_of
@@ -20,6 +20,7 @@ from components import format as text
 from components.cards import section_title
 from components.figures import quality as figures
 from components.figures.axes import View
+from components.grid import search_box
 from components.panels import EmptyView, FigureView, LegendItem, content_panel, figure_panel, grid_panel
 from components.shell import ShellId
 from components.statements_table import statement_table
@@ -33,7 +34,6 @@ from data.queries import files, jobs, quality
 from data.selection import Selection, Window
 from data.store import Fetch
 
-CSV_ROWS: Final = 100_000
 _FILES = (("notable", "With something to say"), ("all", "All"))
 _MARGIN_NS = 10 * 10**9
 """A link to a gap shows at least this much before and after it."""
@@ -113,14 +113,7 @@ def _times(header: JobHeader) -> list[Component]:
 
 
 def _filters(search: str) -> html.Div:
-    box = dcc.Input(
-        id=Part.SEARCH, type="search", value=search, placeholder="Search files and problems…", autoComplete="off"
-    )
-    label = html.Label("Search files and problems", htmlFor=Part.SEARCH, className="visually-hidden")
-    return html.Div(
-        html.Div([label, controls.icon("search"), box, html.Kbd("/")], className="search", role="search"),
-        className="filters",
-    )
+    return html.Div(search_box(Part.SEARCH, "Search files and problems", value=search), className="filters")
 
 
 def _csv_button(button_id: Part, what: str) -> html.Button:
@@ -180,7 +173,7 @@ def _register_rows(dash_app: Dash, fetch: Fetch) -> None:
         if not request or not job_id:
             return (no_update,) * 3
         start, stop = read_block(request)
-        order = read_order(request.get("sortModel"), PROBLEM_ROWS_COLUMNS)
+        order = read_order(request, PROBLEM_ROWS_COLUMNS)
         page = fetch(files.problem_page, Selection(job_id), read_search(search), order, start, stop)
         response = {"rowData": file_tables.problem_rows(page.rows), "rowCount": page.total}
         words = f"{text.counted(page.total, 'problem or note', 'problems and notes')} · errors first"
@@ -203,7 +196,7 @@ def _register_rows(dash_app: Dash, fetch: Fetch) -> None:
         if not request or not job_id:
             return (no_update,) * 3
         start, stop = read_block(request)
-        order = read_order(request.get("sortModel"), FILE_ROWS_COLUMNS)
+        order = read_order(request, FILE_ROWS_COLUMNS)
         every = shows_all(dash_app, asked)
         page = fetch(files.file_page, Selection(job_id), read_search(search), every, order, start, stop)
         response = {"rowData": file_tables.file_rows(page.rows), "rowCount": page.total}
@@ -226,9 +219,9 @@ def _register_downloads(dash_app: Dash, fetch: Fetch) -> None:
         job_id = job_id_of(dash_app, pathname)
         if not clicks or not job_id:
             return no_update
-        order = read_order((request or {}).get("sortModel"), PROBLEM_ROWS_COLUMNS)
+        order = read_order(request, PROBLEM_ROWS_COLUMNS)
         page = fetch(files.problem_page, Selection(job_id), read_search(search), order, 0, CSV_ROWS)
-        return {"content": file_tables.problem_csv(page.rows), "filename": "problems.csv", "type": "text/csv"}
+        return csv_file("problems.csv", file_tables.problem_csv(page.rows))
 
     @dash_app.callback(
         Output(Part.DOWNLOAD, "data", allow_duplicate=True),
@@ -243,21 +236,10 @@ def _register_downloads(dash_app: Dash, fetch: Fetch) -> None:
         job_id = job_id_of(dash_app, pathname)
         if not clicks or not job_id:
             return no_update
-        order = read_order((request or {}).get("sortModel"), FILE_ROWS_COLUMNS)
+        order = read_order(request, FILE_ROWS_COLUMNS)
         every = shows_all(dash_app, asked)
         page = fetch(files.file_page, Selection(job_id), read_search(search), every, order, 0, CSV_ROWS)
-        return {"content": file_tables.file_csv(page.rows), "filename": "files.csv", "type": "text/csv"}
-
-
-def read_order(model: object, known: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """The sort order that a grid asks for, of known columns only."""
-    if not isinstance(model, list):
-        return ()
-    return tuple(
-        (str(entry["colId"]), "desc" if entry.get("sort") == "desc" else "asc")
-        for entry in model
-        if isinstance(entry, dict) and entry.get("colId") in known
-    )
+        return csv_file("files.csv", file_tables.file_csv(page.rows))
 
 
 def shows_all(dash_app: Dash, asked: dict[str, Any] | None) -> bool:

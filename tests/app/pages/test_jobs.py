@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from app.pages.jobs import DEFAULT_SORT, read_block, read_search, read_sort
-
 ROWS = "..jobs-grid.getRowsResponse...jobs-count.children.."
 TOTALS = (
     "..jobs-kpis.children...jobs-sources.children...jobs-grid.style"
@@ -16,33 +12,11 @@ TOTALS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("model", "order"),
-    [
-        ([{"colId": "gpus", "sort": "asc"}], (("gpus", "asc"),)),
-        ([{"colId": "gpus", "sort": "x"}, {"colId": "name", "sort": "desc"}], (("gpus", "asc"), ("name", "desc"))),
-        ([{"colId": "1; drop table jobs"}], DEFAULT_SORT),
-        ([], DEFAULT_SORT),
-        (None, DEFAULT_SORT),
-        ("gpus", DEFAULT_SORT),
-        ([3, None], DEFAULT_SORT),
-    ],
-)
-def test_only_columns_of_the_list_sort_it(model: object, order: tuple[tuple[str, str], ...]) -> None:
-    assert read_sort(model) == order
-
-
-def test_blocks_are_bounded() -> None:
-    assert read_block({"startRow": 100, "endRow": 200}) == (100, 200)
-    assert read_block({"startRow": -5, "endRow": 10**9}) == (0, 1000)
-    assert read_block({"startRow": "x"}) == (0, 1000)
-    assert read_block({"startRow": 50, "endRow": 10}) == (50, 50)
-
-
-def test_the_search_is_bounded() -> None:
-    assert read_search("cifar") == "cifar"
-    assert len(read_search("x" * 10_000)) == 200
-    assert read_search(["cifar"]) == ""
+def test_without_an_order_the_newest_come_first(call: Callable[..., Any]) -> None:
+    request = {"startRow": 0, "endRow": 100, "sortModel": [{"colId": "1; drop table jobs", "sort": "asc"}]}
+    rows = call(ROWS, **{"jobs-grid.getRowsRequest": request, "jobs-search.value": ""})["jobs-grid"]["getRowsResponse"]
+    starts = [row["start_ms"] for row in rows["rowData"]]
+    assert starts == sorted(starts, reverse=True)
 
 
 def test_a_block_of_rows(call: Callable[..., Any]) -> None:

@@ -107,12 +107,6 @@ def test_clocks_say_what_they_mean_or_that_nothing_can_be_told() -> None:
     assert isinstance(quality.draw_clocks(fetch(quality_clocks=built.clocks()), request()), EmptyView)
 
 
-def test_only_columns_of_the_table_sort_it() -> None:
-    model = [{"colId": "line", "sort": "desc"}, {"colId": "1; drop table", "sort": "asc"}, 3]
-    assert quality.read_order(model, ("line", "file")) == (("line", "desc"),)
-    assert quality.read_order("line", ("line",)) == ()
-
-
 # --- over a damaged job ---
 
 
