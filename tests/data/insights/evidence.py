@@ -91,6 +91,22 @@ def ticks(*nodes: NodeTicks) -> Ticks:
     return Ticks(nodes, min(stamps), max(stamps))
 
 
+def step_records(steps: Sequence[tuple[str, str, str, int, int, int]]) -> StepRecords:
+    """Steps as (phase, node, worker, number, start, duration), in any order."""
+    ordered = sorted(steps, key=lambda step: step[4])
+    groups = tuple(dict.fromkeys((phase, node) for phase, node, *_ in steps))
+    workers = tuple(dict.fromkeys(step[2] for step in steps))
+    return StepRecords(
+        groups=groups,
+        group=np.array([groups.index(step[:2]) for step in ordered], np.int16),
+        worker=np.array([workers.index(step[2]) for step in ordered], np.int32),
+        workers=workers,
+        step=np.array([step[3] for step in ordered], np.int64),
+        start_ns=np.array([step[4] for step in ordered], np.int64),
+        duration_ns=np.array([step[5] for step in ordered], np.int64),
+    )
+
+
 def values(rule: Rule, **moved: float | str) -> Values:
     """A rule's parameters, some of them moved."""
     defaults: Mapping[str, float | str] = {setting.name: setting.default for setting in rule.settings}
