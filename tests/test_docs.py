@@ -24,6 +24,8 @@ from components.operators_table import operators_table
 from data import inspection, schema
 from data.convert.job import convert_job
 from data.frames import JobTimes
+from data.insights.rule import ORIGINAL, Setting
+from data.insights.rules import RULES
 from data.manifest import EventPart, Manifest, NodeEntry, PartEntry, read_manifest
 from data.queries import distribution, heatmap, steps, system
 from data.readers import READERS
@@ -224,6 +226,33 @@ def test_every_unit_of_a_metric_is_described() -> None:
         for metric in words(row[0])
     }
     assert documented == {metric: of_unit[unit] for metric, unit in UNITS.items()}
+
+
+# --- rules ---
+
+
+def as_written(setting: Setting) -> list[str]:
+    default = setting.default if isinstance(setting.default, str) else f"{setting.default:g}"
+    return [f"`{setting.name}`", default, setting.unit, setting.means]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_every_rule_is_described_with_its_parameters(rule: Any) -> None:
+    text = section("docs/rules.md", rule.name)
+    assert rule.claim in " ".join(text.split())
+    tables = re.findall(r"^\| Parameter \|.*\n(?:\|.*\n)*", text, re.MULTILINE)
+    assert [row for table in tables for row in rows(table)] == [as_written(setting) for setting in rule.settings]
+    for part in ("*Points*", "*Waste*", "*Limits*", "*Example*"):
+        assert part in text
+
+
+def test_no_other_rule_is_described_and_the_original_s_stand_together() -> None:
+    kinds = {True: "Rules of the original", False: "Rules of our own"}
+    for original, heading in kinds.items():
+        names = [rule.name for rule in RULES if (rule.origin == ORIGINAL) is original]
+        if names or heading in headings("docs/rules.md"):
+            found = re.findall(r"^### (.*)$", section("docs/rules.md", heading), re.MULTILINE)
+            assert sorted(found) == sorted(names)
 
 
 # --- the store ---
