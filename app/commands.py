@@ -77,7 +77,10 @@ def demo(folder: Path) -> None:
 def _jobs(settings: Settings) -> list[SourceJob]:
     from data.sources import open_source
 
-    jobs = [job for uri in settings.source for job in open_source(uri).jobs()]
+    listings = [open_source(uri).listing() for uri in settings.source]
+    for note in filter(None, (listing.note for listing in listings)):
+        sys.stderr.write(f"{_printable(note)}\n")
+    jobs = [job for listing in listings for job in listing.jobs]
     if not jobs:
         raise SourceError(f"No training job was found in {', '.join(settings.source)}.", "Is it the right folder?")
     return jobs

@@ -121,8 +121,7 @@ class Router:
         looked = []
         for source in self._services.store.sources:
             try:
-                source.jobs()
-                reason = ""
+                reason = source.listing().note
             except InsightsError as error:
                 reason = " ".join(filter(None, (error.message, error.hint)))
             looked.append((source.uri, reason))

@@ -18,7 +18,7 @@ from app.services import Services, attach
 from app.settings import Settings
 from components import shell
 from data.errors import SourceError
-from data.sources import Source, SourceJob, open_source
+from data.sources import JobListing, Source, SourceJob, open_source
 from data.store import Store
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
@@ -55,6 +55,10 @@ class Unopened:
 
     uri: str
     error: SourceError
+
+    def listing(self) -> JobListing:
+        """Raises the reason."""
+        raise self.error
 
     def jobs(self) -> tuple[SourceJob, ...]:
         """Raises the reason."""

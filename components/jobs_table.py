@@ -146,12 +146,13 @@ def grid_style(jobs: int) -> dict[str, str]:
     return {"height": f"max(180px, min({rows_px}px, 100vh - 350px))", "width": "100%"}
 
 
-def sources_line(uris: list[str], problems: Sequence[str] = ()) -> list[Component]:
-    """The sources by name, the first two of them; and what is wrong with those that could not be listed."""
+def sources_line(uris: list[str], problems: Sequence[str] = (), notes: Sequence[str] = ()) -> list[Component]:
+    """The sources by name, the first two of them; notes on them, and why some could not be listed."""
     shown = [html.Span(plain(uri, 120), className="mono") for uri in uris[:2]]
     more = [html.Span(counted(len(uris) - 2, "more source"))] if len(uris) > 2 else []
     wrong = [html.Span(html.Span(plain(words, 300), className="chip failed"), role="alert") for words in problems]
-    return [*shown, *more, *wrong] or [html.Span("what the store holds; no source was given")]
+    noted = [html.Span(plain(words, 600)) for words in notes]
+    return [*shown, *more, *noted, *wrong] or [html.Span("what the store holds; no source was given")]
 
 
 def totals_strip(totals: JobTotals) -> Component:

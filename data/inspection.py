@@ -28,11 +28,12 @@ OUTCOMES = ("ok", "ok_with_warnings", "partial", "error")
 def inspect(source_uri: str, store_root: Path, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
     """The object that `inspect --json` prints: `{"jobs": [...]}`. Raises SourceError where there is no job."""
     source = open_source(source_uri)
-    jobs = source.jobs()
-    if not jobs:
-        raise SourceError(f"There is no training job in {source_uri}.", f"Looked for {LOOKED_FOR}.")
+    listing = source.listing()
+    if not listing.jobs:
+        hint = f"Looked for {LOOKED_FOR}. {listing.note}".strip()
+        raise SourceError(f"There is no training job in {source_uri}.", hint)
     store = Store(store_root, [source])
-    return {"jobs": [_job(store, job, limits) for job in jobs]}
+    return {"jobs": [_job(store, job, limits) for job in listing.jobs]}
 
 
 def readable(report: dict[str, Any]) -> bool:

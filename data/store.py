@@ -124,6 +124,7 @@ class Store:
         self.time_limit_s = time_limit_s
         self.row_cap = row_cap
         self.source_problems: tuple[InsightsError, ...] = ()
+        self.source_notes: tuple[str, ...] = ()
         self.listed_ns = 0
         self._jobs: dict[str, SourceJob] = {}
         self._changed: dict[str, bool] = {}
@@ -137,13 +138,18 @@ class Store:
         """Lists the sources again; a source that cannot be read becomes one of `source_problems`."""
         jobs: dict[str, SourceJob] = {}
         problems: list[InsightsError] = []
+        notes: list[str] = []
         for source in self.sources:
             try:
-                jobs |= {job.job_id: job for job in source.jobs()}
+                listing = source.listing()
             except SourceError as error:
                 problems.append(error)
+                continue
+            jobs |= {job.job_id: job for job in listing.jobs}
+            notes += [listing.note] if listing.note else []
         with self._lock:
-            self._jobs, self._changed, self.source_problems = jobs, {}, tuple(problems)
+            self._jobs, self._changed = jobs, {}
+            self.source_problems, self.source_notes = tuple(problems), tuple(notes)
             self.listed_ns = time.time_ns()
 
     def jobs(self) -> tuple[SourceJob, ...]:

@@ -184,5 +184,5 @@ def _register_totals(dash_app: Dash, fetch: Fetch) -> None:
         busy = bool(services(dash_app).conversions.active())
         store = services(dash_app).store
         problems = [f"{problem.message} {problem.hint}".strip() for problem in store.source_problems]
-        sources = sources_line([source.uri for source in store.sources], problems)
+        sources = sources_line([source.uri for source in store.sources], problems, store.source_notes)
         return totals_strip(totals), sources, grid_style(totals.jobs), totals.not_converted == 0, busy, words

@@ -113,6 +113,14 @@ class SourceJob(Protocol):
         """How a file is named in reports: relative to the folder that holds the source."""
 
 
+@dataclass(frozen=True, slots=True)
+class JobListing:
+    """The jobs of a source in natural order of their names, and what in it may hold more, in words ("" for nothing)."""
+
+    jobs: tuple[SourceJob, ...]
+    note: str = ""
+
+
 class Source(Protocol):
     """A place that holds one job or many."""
 
@@ -120,8 +128,11 @@ class Source(Protocol):
     def uri(self) -> str:
         """The source, as the user named it."""
 
+    def listing(self) -> JobListing:
+        """All jobs; none where there are none. Raises SourceError."""
+
     def jobs(self) -> tuple[SourceJob, ...]:
-        """All jobs, in natural order of their names; empty where there are none. Raises SourceError."""
+        """The jobs of `listing()`. Raises SourceError."""
 
 
 def open_source(uri: str) -> Source:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import hashlib
 import os
 import re
 import stat
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from data.errors import SourceError
 from data.names import natural_key, slug
-from data.sources import Listing, Skipped, SourceFile
+from data.sources import JobListing, Listing, Skipped, SourceFile, SourceJob
 from data.sources.layout import (
     PARTS,
     PROFILER_OUTPUT,
@@ -24,15 +22,12 @@ from data.sources.layout import (
     classify,
     classify_trace,
     is_rank_folder,
-    is_trace,
-    may_be_trace,
 )
+from data.sources.trace_folders import Held, holds_traces, look_through
 
 _UNPROFILED_SIGNS = ("debug-output", "output")  # a training job's folder, although no profiler wrote into it
 _HINT = "Name a folder that holds profiler-output/ or traces, a folder of such folders, or one trace file."
-_MOST_LOOKED_AT = 5_000
-_MOST_OPENED = 10
-_SNIFFED_BYTES = 1 << 16
+_MOST_NAMED = 3
 _DEEPEST = 24  # folders below the profiler output; real ones need eight
 _ODD_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -114,31 +109,38 @@ class LocalSource:
 
     uri: str
 
-    def jobs(self) -> tuple[LocalJob, ...]:
+    def jobs(self) -> tuple[SourceJob, ...]:
+        """The jobs of `listing()`."""
+        return self.listing().jobs
+
+    def listing(self) -> JobListing:
         """The job that the folder or file is, else the jobs that are its direct children."""
         root = _root_of(self.uri)
         if _is_file(root):
-            return (self._made(str(Path(root).parent), root, "", only=Path(root).name),)
-        names = _folder_names(self.uri, root)
+            return JobListing((self._made(str(Path(root).parent), root, "", only=Path(root).name),))
+        names = sorted(_folder_names(self.uri, root), key=natural_key)
         job = self._job(root, root)
         if job is not None and job.profiled:
-            return (job,)
-        if job is None and _has_traces(root, deep=False):
-            return (self._made(root, root, "", traces=True),)
-        children = [self._child(os.path.join(root, name), root) for name in names]
-        jobs = sorted((child for child in children if child is not None), key=lambda child: natural_key(child.name))
+            return JobListing((job,))
+        if job is None and holds_traces(root):
+            return JobListing((self._made(root, root, "", traces=True),))
+        jobs, in_part = self._children(names, root)
         if jobs and all(child.traces and is_rank_folder(child.name) for child in jobs):
-            return (self._made(root, root, "", traces=True),)
-        if jobs and (job is None or any(child.profiled for child in jobs)):
-            return tuple(jobs)
-        return (job,) if job is not None else ()
+            return JobListing((self._made(root, root, "", traces=True),), in_part)
+        if job is None or any(child.profiled for child in jobs):
+            return JobListing(tuple(jobs), in_part)
+        return JobListing((job,))
 
-    def _child(self, folder: str, root: str) -> LocalJob | None:
-        """A folder inside the source, as a job; None where it is none."""
-        job = self._job(folder, root)
-        if job is None and _has_traces(folder, deep=True):
-            return self._made(folder, root, "", traces=True)
-        return job
+    def _children(self, names: Sequence[str], root: str) -> tuple[list[LocalJob], str]:
+        """The folders inside the source that are jobs, and that others may be, too, in words."""
+        jobs = {name: self._job(os.path.join(root, name), root) for name in names}
+        others = [name for name, job in jobs.items() if job is None]
+        held = look_through([os.path.join(root, name) for name in others])
+        for name, found in zip(others, held, strict=True):
+            if found is Held.TRACES:
+                jobs[name] = self._made(os.path.join(root, name), root, "", traces=True)
+        in_part = [_shown(name) for name, found in zip(others, held, strict=True) if found is Held.NOT_KNOWN]
+        return [job for job in jobs.values() if job is not None], _in_part(self.uri, in_part)
 
     def _job(self, folder: str, root: str) -> LocalJob | None:
         """The job that a folder is, or None."""
@@ -212,37 +214,16 @@ def _folder_names(uri: str, root: str) -> list[str]:
         raise _unreadable(uri, error) from error
 
 
-def _has_traces(folder: str, *, deep: bool) -> bool:
-    """Whether a folder holds a trace; `deep` looks into its folders, too, some thousand entries.
-
-    A name may tell; else a few of the JSON files are opened, to see whether one begins like a trace.
-    """
-    pending, perhaps, seen = [folder], list[str](), 0
-    while pending and seen < _MOST_LOOKED_AT:
-        try:
-            with os.scandir(pending.pop()) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
-        except OSError:
-            continue
-        seen += len(found)
-        for entry in found:
-            if entry.is_dir(follow_symlinks=False):
-                pending += [entry.path] if deep else []
-            elif may_be_trace(entry.name) and entry.is_file(follow_symlinks=False):
-                if is_trace(entry.name):
-                    return True
-                perhaps.append(entry.path)
-    return any(_begins_like_trace(path) for path in perhaps[:_MOST_OPENED])
-
-
-def _begins_like_trace(path: str) -> bool:
-    try:
-        with open(path, "rb") as raw:
-            packed = raw.peek(2)[:2] == b"\x1f\x8b"
-            head = gzip.GzipFile(fileobj=raw).read1(_SNIFFED_BYTES) if packed else raw.read(_SNIFFED_BYTES)
-    except (OSError, EOFError, zlib.error):
-        return False
-    return b'"traceEvents"' in head or (head.lstrip()[:1] in (b"[", b"{") and b'"ph"' in head)
+def _in_part(uri: str, names: Sequence[str]) -> str:
+    """That some folders were looked through in part, in words."""
+    if not names:
+        return ""
+    more = [f"{len(names) - _MOST_NAMED:,} more"] if len(names) > _MOST_NAMED else []
+    folders = "1 folder is" if len(names) == 1 else f"{len(names):,} folders are"
+    return (
+        f"In {uri} {folders} too large to be looked through for traces: {', '.join([*names[:_MOST_NAMED], *more])}."
+        " What holds some can be named as a source of its own."
+    )
 
 
 def _as_trace(path: str, inside: str, size: int, mtime_ns: int) -> SourceFile:

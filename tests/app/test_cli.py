@@ -125,6 +125,15 @@ def test_convert_says_what_it_did_and_the_second_time_changes_nothing(
     assert {p: p.read_bytes() for p in (tmp_path / "store" / "jobs").rglob("*") if p.is_file()} == current
 
 
+def test_a_folder_too_large_to_look_through_is_said_beside_the_jobs(run: Run, small_job: Path) -> None:
+    (small_job / "images").mkdir()
+    for number in range(5001):
+        (small_job / "images" / f"{number}.jpg").touch()
+    result = run("convert", small_job, "--json")
+    assert len(json.loads(result.stdout)["jobs"]) == 1
+    assert "too large to be looked through for traces: images." in result.stderr
+
+
 def test_inspect_prints_one_json_object_with_the_words_of_the_contract(run: Run, small_job: Path) -> None:
     result = run("inspect", small_job, "--json")
     assert result.returncode == 0, result.stderr

@@ -105,3 +105,8 @@ def test_a_source_that_could_not_be_listed_is_said_beside_the_others() -> None:
     assert [one.children for one in named] == ["a", "b"]
     assert wrong.children.children == "There is no folder b."
     assert wrong.role == "alert"
+
+
+def test_what_is_noted_of_a_source_is_said_as_text() -> None:
+    _, noted = sources_line(["a"], (), ["In a 1 folder is too large: <b>\u202e."])
+    assert noted.children == "In a 1 folder is too large: <b>."

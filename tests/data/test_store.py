@@ -17,7 +17,7 @@ from data.errors import InsightsError, NotConverted, QueryTimeout, StoreError, U
 from data.manifest import MANIFEST
 from data.queries import distribution, heatmap, jobs, steps, system
 from data.selection import Selection, Window
-from data.sources import open_source
+from data.sources import open_source, trace_folders
 from data.store import Database, Store
 from tests import oracle, trees
 from tests.stored import Stored, convert
@@ -469,6 +469,19 @@ def test_a_source_that_cannot_be_read_does_not_hide_the_others(found: Stored, tm
     assert [job.job_id for job in store.jobs()] == [found.job_id]
     assert len(store.source_problems) == 1
     assert str(gone) in store.source_problems[0].message
+
+
+def test_what_may_be_a_job_and_was_not_looked_through_is_noted(
+    found: Stored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_folders, "FIRST_LOOK", 2)
+    monkeypatch.setattr(trace_folders, "LONG_LOOK", 2)
+    assert Store(found.root, [open_source(str(tmp_path / "source"))]).source_notes == ()
+    trees.write(tmp_path / "source" / "images", {f"{number}.jpg": b"" for number in range(3)})
+    store = Store(found.root, [open_source(str(tmp_path / "source"))])
+    (note,) = store.source_notes
+    assert "images" in note
+    assert len(store.jobs()) == 1
 
 
 @pytest.mark.parametrize("name", ["st [o]re*?", "it's $files;--", 'quo"te ü'])

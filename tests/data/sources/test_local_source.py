@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from data.errors import SourceError
-from data.sources import FileKind, SourceFile, SourceJob, open_source
+from data.sources import FileKind, SourceFile, SourceJob, open_source, trace_folders
 from tests.stored import only_job
 
 SYSTEM = "system/incremental/2026010112/1767268800.algo-1.json"
@@ -291,3 +291,77 @@ def test_files_among_traces_are_known_by_their_names(tmp_path: Path) -> None:
     for name in names:
         put(tmp_path, f"run/{name}", TRACE)
     assert {file.path: file.kind for file in only_job(tmp_path / "run").files()} == names
+
+
+# --- folders beside the jobs ---
+
+
+def fill(folder: Path, count: int, name: str = "image_{}.jpg") -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(count):
+        (folder / name.format(number)).touch()
+
+
+@pytest.fixture
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of files looked at in search of traces, in order; the limits are a tenth of the real ones."""
+    for name in ("FIRST_LOOK", "LONG_LOOK", "SHARED", "OPENED"):
+        monkeypatch.setattr(trace_folders, name, getattr(trace_folders, name) // 10)
+    names: list[str] = []
+    original = trace_folders.may_be_trace
+
+    def look(name: str) -> bool:
+        names.append(name)
+        return original(name)
+
+    monkeypatch.setattr(trace_folders, "may_be_trace", look)
+    return names
+
+
+def test_many_large_folders_share_what_a_listing_looks_at(tmp_path: Path, looked_at: list[str]) -> None:
+    for number in range(40):
+        fill(tmp_path / "source" / f"data-{number:02}", 600)
+    put(tmp_path, "source/run-1/step/a.trace.json", TRACE)
+    put(tmp_path, "source/train/profiler-output/" + SYSTEM)
+    listing = open_source(str(tmp_path / "source")).listing()
+    assert [job.name for job in listing.jobs] == ["run-1", "train"]
+    assert len(looked_at) <= 42 + 40 * 10 + 1 + 10_000  # the source, a short look at each, and one budget for all
+    assert "40 folders are too large" in listing.note
+    assert "data-00, data-01, data-02, 37 more" in listing.note
+
+
+def test_a_trace_in_a_large_folder_is_found_and_then_nothing_is_noted(tmp_path: Path, looked_at: list[str]) -> None:
+    fill(tmp_path / "source" / "run", 200)
+    put(tmp_path, "source/run/below/a.trace.json", TRACE)
+    fill(tmp_path / "source" / "notes", 9)
+    listing = open_source(str(tmp_path / "source")).listing()
+    assert [job.name for job in listing.jobs] == ["run"]
+    assert listing.note == ""
+
+
+def test_a_folder_of_more_than_a_long_look_is_named(tmp_path: Path, looked_at: list[str]) -> None:
+    fill(tmp_path / "source" / "data", 499)
+    assert open_source(str(tmp_path / "source")).listing().note == ""
+    fill(tmp_path / "source" / "data", 501)
+    listing = open_source(str(tmp_path / "source")).listing()
+    assert listing.jobs == ()
+    assert "1 folder is too large to be looked through for traces: data." in listing.note
+
+
+def test_files_that_are_opened_are_bounded_too(
+    tmp_path: Path, looked_at: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_folders, "OPENED", 25)
+    for number in range(5):
+        put(tmp_path, f"source/results-{number}/last.json", "{}")
+        fill(tmp_path / "source" / f"results-{number}", 7, "result_{}.json")
+    listing = open_source(str(tmp_path / "source")).listing()
+    assert "results-3, results-4." in listing.note  # 3 x 8 of 25 were opened before
+
+
+def test_upper_folders_are_looked_at_first(tmp_path: Path, looked_at: list[str]) -> None:
+    fill(tmp_path / "source" / "run" / "a-deep" / "b", 600)
+    put(tmp_path, "source/run/z.trace.json", TRACE)
+    (job,) = open_source(str(tmp_path / "source")).jobs()
+    assert job.name == "run"
+    assert len(looked_at) <= 10
