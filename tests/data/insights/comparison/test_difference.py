@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.signal import lfilter
 
-from data.insights.difference import batch_means, difference, warm_up
+from data.insights.comparison.difference import batch_means, difference, warm_up
 
 Floats = NDArray[np.float64]
 PAIRS = 100
