@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from data.frames.findings import Finding
+
 Verdict = Literal[
     "better",
     "worse",
@@ -90,3 +92,73 @@ class Comparison:
     name_b: str
     parity: Parity
     rows: tuple[Row, ...]
+
+
+Change = Literal[
+    "fixed", "still there", "new", "cannot be judged in B", "without object in B", "not judged in A", "no issue"
+]
+
+
+@dataclass(frozen=True)
+class FindingChange:
+    """What became of one rule's finding; a finding is None where the run was not judged by the rule."""
+
+    rule: str
+    title: str
+    change: Change
+    a: Finding | None
+    b: Finding | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the step time, in both runs: seconds of the mean step."""
+
+    key: str  # a kind of event, "uncovered" for time without any, "unexplained"
+    name: str
+    a_s: float
+    b_s: float
+
+    @property
+    def difference_s(self) -> float:
+        return self.b_s - self.a_s
+
+
+@dataclass(frozen=True)
+class Waterfall:
+    """From the mean step of A to that of B: `a_s` plus all differences of `parts` is `b_s`."""
+
+    phase_a: str
+    phase_b: str
+    a_s: float
+    b_s: float
+    parts: tuple[Part, ...]
+    steps_a: int  # whose events were looked at
+    steps_b: int
+
+
+OperatorVerdict = Literal["added", "removed", "slower", "faster", "unchanged"]
+
+
+@dataclass(frozen=True)
+class OperatorChange:
+    """An operator in both runs; of a side without it, count is 0 and times are NaN."""
+
+    side: str  # cpu | gpu | communication
+    name: str  # hostile text
+    verdict: OperatorVerdict
+    count_a: int
+    count_b: int
+    mean_a_ns: float
+    mean_b_ns: float
+    total_a_ns: int
+    total_b_ns: int
+
+
+@dataclass(frozen=True)
+class BudgetResult:
+    """Whether a budget holds: `step_time>3%` is broken by steps that take over 3 % longer, beyond noise."""
+
+    budget: str
+    broken: bool
+    text: str
