@@ -40,6 +40,15 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class FigureTable:
+    """Figures that belong together, as a page or a report shows them. Units stand in the names of columns."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | float | None, ...], ...]  # None where a figure is unknown; texts may come from files
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a rule concludes of one job.
 
@@ -56,6 +65,7 @@ class Outcome:
     violations: int = 0
     places: tuple[Place, ...] = ()  # at most the worst few
     figures: tuple[Figure, ...] = ()
+    tables: tuple[FigureTable, ...] = ()
     advice: tuple[str, ...] = ()  # what this case asks for, before the rule's own advice
     confidence: str = ""  # why not to be too sure; "" where the data are plenty
     wasted_gpu_s: float | None = None

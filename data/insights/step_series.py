@@ -1,0 +1,69 @@
+"""Steps as the processes took them: one series a process, or one for each of its phases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from data.frames.evidence import StepRecords
+
+
+@dataclass(frozen=True)
+class StepSeries:
+    """The steps of one process in order of their starts. `phase` is "" where those of all its phases are together."""
+
+    phase: str
+    node: str
+    worker: str
+    group: NDArray[np.int16]  # index into the groups of the records
+    step: NDArray[np.int64]  # -1 where unknown
+    start_ns: NDArray[np.int64]
+    duration_ns: NDArray[np.int64]
+
+    @property
+    def end_ns(self) -> NDArray[np.int64]:
+        return self.start_ns + self.duration_ns
+
+    @property
+    def name(self) -> str:
+        """The process, for a sentence."""
+        return f"process {self.worker} of {self.node}" if self.worker else self.node
+
+
+def by_phase(records: StepRecords) -> tuple[StepSeries, ...]:
+    """A series for each phase of each process."""
+    return _split(records, records.group.astype(np.int64), tuple(records.groups))
+
+
+def by_process(records: StepRecords) -> tuple[StepSeries, ...]:
+    """A series for each process, its phases together."""
+    nodes = tuple(dict.fromkeys(node for _, node in records.groups))
+    of_group = np.array([nodes.index(node) for _, node in records.groups], np.int64)
+    owner = of_group[records.group] if len(of_group) else np.empty(0, np.int64)
+    return _split(records, owner, tuple(("", node) for node in nodes))
+
+
+def _split(
+    records: StepRecords, owner: NDArray[np.int64], owners: tuple[tuple[str, str], ...]
+) -> tuple[StepSeries, ...]:
+    workers = max(len(records.workers), 1)
+    key = owner * workers + records.worker
+    if len(owners) * workers <= 1 << 16:
+        key = key.astype(np.uint16)  # sorted by digits, ten times faster
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    begins = np.flatnonzero(np.diff(ordered.astype(np.int64), prepend=-1))
+    group, step = records.group[order], records.step[order]
+    start_ns, duration_ns = records.start_ns[order], records.duration_ns[order]
+    ends = np.append(begins[1:], len(order))
+    found = []
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        at, worker = divmod(int(ordered[begin]), workers)
+        phase, node = owners[at]
+        mine = slice(begin, end)
+        found.append(
+            StepSeries(phase, node, records.workers[worker], group[mine], step[mine], start_ns[mine], duration_ns[mine])
+        )
+    return tuple(found)
