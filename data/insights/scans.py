@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 SCAN_NS = 60_000_000_000
 """scan_interval_us of the original, in nanoseconds."""
+
+_AT_ONCE = 4_000_000
+"""Values of overlapping windows that are laid out side by side at a time."""
+
+Flags = NDArray[np.bool_]
 
 
 def scan_ends(start_ns: int, end_ns: int) -> NDArray[np.int64]:
@@ -20,7 +28,53 @@ def seen_by(time_ns: NDArray[np.int64], ends_ns: NDArray[np.int64]) -> NDArray[n
     return np.searchsorted(time_ns, ends_ns, side="right")
 
 
-def last_windows(values: NDArray[np.float64], counts: NDArray[np.int64], window: int) -> NDArray[np.float64]:
-    """[scans, window]: the last values at each count; every count must be at least `window`."""
-    found: NDArray[np.float64] = values[counts[:, None] - window + np.arange(window)]
-    return found
+@dataclass(frozen=True)
+class Scanned:
+    """A series of samples as scans see it: `ends` holds, for each scan that judges, how many samples there were.
+
+    A scan's window is the last `window` samples; every end must be at least that.
+    """
+
+    values: NDArray[np.float64]
+    ends: NDArray[np.int64]
+    window: int
+
+    def below(self, point: float, limit: float) -> Flags:
+        """[scans] whether the quantile of the window is below a limit; exact, see `_judged`."""
+        return self._judged(point, self.values < limit, lambda found: found < limit)
+
+    def above(self, point: float, limit: float) -> Flags:
+        """[scans] whether the quantile of the window is above a limit."""
+        return ~self._judged(point, self.values <= limit, lambda found: found <= limit)
+
+    def quantiles(self, point: float, of: Flags) -> NDArray[np.float64]:
+        """The quantile of the windows of some scans, by linear interpolation."""
+        ends = self.ends[of]
+        step = max(_AT_ONCE // self.window, 1)
+        parts = [
+            np.quantile(self.values[ends[at : at + step, None] - self.window + np.arange(self.window)], point, axis=1)
+            for at in range(0, len(ends), step)
+        ]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def covered(self, of: Flags) -> Flags:
+        """[samples] which of them lie in the window of any of some scans."""
+        change = np.zeros(len(self.values) + 1, np.int64)
+        np.add.at(change, self.ends[of] - self.window, 1)
+        np.add.at(change, self.ends[of], -1)
+        inside: Flags = np.cumsum(change[:-1]) > 0
+        return inside
+
+    def _judged(self, point: float, low: Flags, is_low: Callable[[NDArray[np.float64]], Flags]) -> Flags:
+        """Whether the quantile is on the low side of a limit, given which samples are.
+
+        A quantile lies between two neighbours in rank. How many samples of a window are low tells on which side each of
+        them is, without sorting; only where they lie on both sides of the limit the quantile has to be worked out.
+        """
+        rank = point * (self.window - 1)
+        total = np.concatenate([[0], np.cumsum(low)])
+        lows = total[self.ends] - total[self.ends - self.window]
+        found: Flags = lows > np.ceil(rank)
+        between = ~found & (lows > np.floor(rank))
+        found[between] = is_low(self.quantiles(point, between))
+        return found

@@ -1,4 +1,4 @@
-"""Where in time something shows: single ticks joined to stretches, the worst of them first."""
+"""Where in time something shows: single ticks joined to stretches, and the time that each tick stands for."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def stretches(
     at = np.flatnonzero(flagged)
     if not len(at):
         return []
-    breaks = np.flatnonzero(np.diff(tick_ns[at]) > JOINED_TICKS * max(interval_ns, 1)) + 1
-    found = []
-    for piece in np.split(at, breaks):
-        window = (int(tick_ns[piece[0]]), int(tick_ns[piece[-1]]) + max(interval_ns, 1))
-        found.append((window, len(piece)))
-    return sorted(found, key=lambda one: (-one[1], one[0]))
+    time_ns = tick_ns[at]
+    first = np.append(0, np.flatnonzero(np.diff(time_ns) > JOINED_TICKS * max(interval_ns, 1)) + 1)
+    counts = np.diff(np.append(first, len(at)))
+    last_ns = time_ns[first + counts - 1] + max(interval_ns, 1)
+    windows = zip(time_ns[first].tolist(), last_ns.tolist(), strict=True)
+    return sorted(zip(windows, counts.tolist(), strict=True), key=lambda one: (-one[1], one[0]))
 
 
 def tick_seconds(tick_ns: NDArray[np.int64], interval_ns: int) -> NDArray[np.float64]:
@@ -30,4 +30,11 @@ def tick_seconds(tick_ns: NDArray[np.int64], interval_ns: int) -> NDArray[np.flo
         return np.empty(0)
     until = np.append(np.diff(tick_ns), interval_ns)
     seconds: NDArray[np.float64] = np.minimum(until, 1.5 * interval_ns) / 1e9
+    return seconds
+
+
+def unused_seconds(tick_ns: NDArray[np.int64], interval_ns: int, percent: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[ticks, GPUs] the part of each tick's time in which a GPU was not used; 0 where it was not measured."""
+    unused = np.clip(100 - np.nan_to_num(percent, nan=100.0), 0, 100) / 100
+    seconds: NDArray[np.float64] = tick_seconds(tick_ns, interval_ns)[:, None] * unused
     return seconds

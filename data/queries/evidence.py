@@ -89,19 +89,19 @@ def _devices(stored: StoredJob, node: str, code: Metric) -> tuple[str, ...]:
 
 
 def _numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
-    values: NDArray[np.float64] = pc.fill_null(column, np.nan).to_numpy(zero_copy_only=False)
+    filled = pc.fill_null(column, np.nan) if column.null_count else column
+    values: NDArray[np.float64] = filled.to_numpy(zero_copy_only=False)
     return values
 
 
 def _matrix(column: pa.ChunkedArray, devices: int) -> NDArray[np.float64]:
     """Lists of one value a device, or of none, as rows; a list may lack what the node's last devices would add."""
     lists = column.combine_chunks()
-    offsets = lists.offsets.to_numpy()
-    lengths = np.diff(offsets)
-    width = int(lengths.max(initial=0))
-    full = np.full((len(lists), max(devices, width)), np.nan)
-    if width:
-        values = _numbers(lists.flatten())
-        row = np.repeat(np.arange(len(lengths)), lengths)
-        full[row, np.arange(len(values)) - np.repeat(np.cumsum(lengths) - lengths, lengths)] = values
+    lengths = np.diff(lists.offsets.to_numpy())
+    width = max(devices, int(lengths.max(initial=0)))
+    values = _numbers(lists.flatten())
+    if len(values) == len(lists) * width:
+        return values.reshape(len(lists), width)[:, :devices]
+    full = np.full((len(lists), width), np.nan)
+    full[np.arange(width) < lengths[:, None]] = values
     return full[:, :devices]

@@ -3,6 +3,20 @@
 from __future__ import annotations
 
 from data.insights.rule import Rule
-from data.insights.rules import low_gpu_utilization, step_outlier, stopped_gpu, straggling_node
+from data.insights.rules import (
+    cpu_bottleneck,
+    io_bottleneck,
+    low_gpu_utilization,
+    step_outlier,
+    stopped_gpu,
+    straggling_node,
+)
 
-RULES: tuple[Rule, ...] = (low_gpu_utilization.RULE, step_outlier.RULE, stopped_gpu.RULE, straggling_node.RULE)
+RULES: tuple[Rule, ...] = (
+    cpu_bottleneck.RULE,
+    io_bottleneck.RULE,
+    low_gpu_utilization.RULE,
+    step_outlier.RULE,
+    stopped_gpu.RULE,
+    straggling_node.RULE,
+)

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data.errors import MissingTable
-from data.frames.evidence import NodeTicks
+from data.frames.evidence import Ticks
 from data.frames.findings import Figure, Outcome, Place
 from data.insights.evidence import Evidence
 from data.insights.rule import ORIGINAL, Rule, Setting, Values
-from data.insights.scans import last_windows, scan_ends, seen_by
+from data.insights.scans import Flags, Scanned, scan_ends, seen_by
 from data.insights.statement import counted, names, times
-from data.insights.stretches import tick_seconds
+from data.insights.stretches import stretches, unused_seconds
 
 POINTS_ARE = "samples of GPUs"
 NO_GPU = "No GPU was recorded."
@@ -22,46 +22,45 @@ NO_GPU = "No GPU was recorded."
 
 @dataclass(frozen=True)
 class _Gpu:
-    """One GPU's values and what its scans saw."""
+    """One GPU's samples and what its scans saw."""
 
     node: str
     device: str
+    interval_ns: int
     time_ns: NDArray[np.int64]
-    values: NDArray[np.float64]
-    idle_s: NDArray[np.float64]  # of each value: the part of its time in which the GPU was not used
-    counts: NDArray[np.int64]  # [scans judged] values seen
-    p95: NDArray[np.float64]  # [scans judged] of the last window
-    p5: NDArray[np.float64]
-    low: NDArray[np.bool_]
-    swings: NDArray[np.bool_]
+    unused_s: NDArray[np.float64]  # of each sample: the part of its time in which the GPU was not used
+    scanned: Scanned
+    low: Flags  # [scans judged]
+    swings: Flags
 
     @property
-    def bad(self) -> NDArray[np.bool_]:
+    def name(self) -> str:
+        return f"{self.node} {self.device}"
+
+    @property
+    def bad(self) -> Flags:
         return self.low | self.swings
+
+    @property
+    def wasted_s(self) -> float:
+        return float(self.unused_s[self.scanned.covered(self.bad)].sum())
 
 
 def judge(evidence: Evidence, values: Values) -> Outcome:
-    """Each GPU at the end of each scan, on its last `window` samples, once it has more than `patience`."""
-    ticks = evidence.ticks
-    ends = scan_ends(ticks.start_ns, ticks.end_ns)
-    gpus = [gpu for node in ticks.nodes for gpu in _gpus(node, ends, values)]
-    if not gpus:
-        raise MissingTable(NO_GPU)
-    points, most = sum(len(gpu.values) for gpu in gpus), max(len(gpu.values) for gpu in gpus)
-    judged = [gpu for gpu in gpus if len(gpu.counts)]
+    """Each GPU at the end of each scan with new samples, on its last `window`, once it has more than `patience`."""
+    gpus = _gpus(evidence.ticks, values, again=False)
+    points = sum(len(gpu.time_ns) for gpu in gpus)
+    judged = [gpu for gpu in gpus if len(gpu.scanned.ends)]
     if not judged:
         return Outcome(
             "not enough data",
-            f"No GPU has more than {values['patience']:,.0f} samples; the most is {most:,}.",
+            f"No GPU has more than {values['patience']:,.0f} samples and {values['window']:,.0f} for a window; "
+            f"the most is {max(len(gpu.time_ns) for gpu in gpus):,}.",
             points,
             POINTS_ARE,
         )
-    bad = sorted((gpu for gpu in judged if gpu.bad.any()), key=lambda gpu: float(gpu.p95[gpu.bad].min()))
-    triggered = sum(int(gpu.bad.sum()) for gpu in bad)
-    figures = (
-        Figure("lowest p95 of a window", min(float(gpu.p95.min()) for gpu in judged), "%"),
-        Figure("GPUs judged", len(judged), ""),
-    )
+    figures = (Figure("GPUs judged", len(judged), ""),)
+    bad = [gpu for gpu in judged if gpu.bad.any()]
     if not bad:
         return Outcome(
             "no issue",
@@ -70,7 +69,11 @@ def judge(evidence: Evidence, values: Values) -> Outcome:
             points,
             POINTS_ARE,
             figures=figures,
+            confidence=_confidence(bad, judged, gpus),
         )
+    wasted = {gpu.name: gpu.wasted_s for gpu in bad}
+    bad.sort(key=lambda gpu: -wasted[gpu.name])
+    triggered = sum(int(gpu.bad.sum()) for gpu in bad)
     return Outcome(
         "issue",
         _sentence(bad, len(gpus), values),
@@ -78,64 +81,58 @@ def judge(evidence: Evidence, values: Values) -> Outcome:
         POINTS_ARE,
         triggered=triggered,
         violations=triggered,
-        places=tuple(_place(gpu, int(values["window"])) for gpu in bad[:5]),
+        places=tuple(_place(gpu) for gpu in bad[:5]),
         figures=figures,
         confidence=_confidence(bad, judged, gpus),
-        wasted_gpu_s=sum(_wasted_s(gpu, int(values["window"])) for gpu in bad),
+        wasted_gpu_s=sum(wasted.values()),
     )
 
 
 def compat(evidence: Evidence, values: Values) -> Outcome:
-    """As the original: the same windows; its data points are the samples of the last GPU alone."""
-    found = judge(evidence, values)
-    last = [node for node in evidence.ticks.nodes if node.gpus][-1]
+    """As the original: every scan judges, also one without new samples; its data points are those of the last GPU."""
+    gpus = _gpus(evidence.ticks, values, again=True)
+    triggered = sum(int(gpu.bad.sum()) for gpu in gpus)
     return replace(
-        found,
-        state="issue" if found.triggered else "no issue",
-        text=f"The condition was met {times(found.triggered)}.",
-        points=int((~np.isnan(last.gpu[:, -1])).sum()),
+        judge(evidence, values),
+        state="issue" if triggered else "no issue",
+        text=f"The condition was met {times(triggered)}.",
+        points=len(gpus[-1].time_ns),
         points_are="samples of the last GPU",
+        triggered=triggered,
+        violations=triggered,
     )
 
 
-def _gpus(node: NodeTicks, ends: NDArray[np.int64], values: Values) -> list[_Gpu]:
+def _gpus(ticks: Ticks, values: Values, *, again: bool) -> list[_Gpu]:
+    """All GPUs. With `again`, a scan that brought no new sample judges the same window once more."""
     window, patience = int(values["window"]), int(values["patience"])
-    seconds = tick_seconds(node.tick_ns, node.interval_ns)
+    scans = scan_ends(ticks.start_ns, ticks.end_ns)
     found = []
-    for at, device in enumerate(node.gpus):
-        known = ~np.isnan(node.gpu[:, at])
-        mine, time_ns = node.gpu[known, at], node.tick_ns[known]
-        counts = seen_by(time_ns, ends)
-        counts = counts[(counts > patience) & (counts >= window)]
-        p5, p95 = (
-            np.quantile(last_windows(mine, counts, window), [0.05, 0.95], axis=1) if len(counts) else np.empty((2, 0))
-        )
-        low = p95 < values["threshold_p95"]
-        swings = (p95 > values["threshold_p95"]) & (p5 < values["threshold_p5"])
-        idle_s = seconds[known] * (100 - np.clip(mine, 0, 100)) / 100
-        found.append(_Gpu(node.node, device, time_ns, mine, idle_s, counts, p95, p5, low, swings))
+    for node in ticks.nodes:
+        unused_s = unused_seconds(node.tick_ns, node.interval_ns, node.gpu)
+        for at, device in enumerate(node.gpus):
+            known = ~np.isnan(node.gpu[:, at])
+            time_ns = node.tick_ns[known]
+            ends = seen_by(time_ns, scans)
+            ends = ends[(ends > patience) & (ends >= window)]
+            scanned = Scanned(node.gpu[known, at], ends if again else np.unique(ends), window)
+            low = scanned.below(0.95, values["threshold_p95"])
+            swings = scanned.above(0.95, values["threshold_p95"]) & scanned.below(0.05, values["threshold_p5"])
+            found.append(_Gpu(node.node, device, node.interval_ns, time_ns, unused_s[known, at], scanned, low, swings))
+    if not found:
+        raise MissingTable(NO_GPU)
     return found
 
 
-def _covered(gpu: _Gpu, window: int) -> NDArray[np.bool_]:
-    """Which values lie in a window that was found bad."""
-    change = np.zeros(len(gpu.values) + 1, np.int64)
-    np.add.at(change, gpu.counts[gpu.bad] - window, 1)
-    np.add.at(change, gpu.counts[gpu.bad], -1)
-    covered: NDArray[np.bool_] = np.cumsum(change[:-1]) > 0
-    return covered
-
-
-def _wasted_s(gpu: _Gpu, window: int) -> float:
-    return float(gpu.idle_s[_covered(gpu, window)].sum())
-
-
-def _place(gpu: _Gpu, window: int) -> Place:
-    covered = np.flatnonzero(_covered(gpu, window))
-    span = (int(gpu.time_ns[covered[0]]), int(gpu.time_ns[covered[-1]]) + 1)
-    worst = int(np.argmin(np.where(gpu.bad, gpu.p95, np.inf)))
-    text = f"p95 {gpu.p95[worst]:.1f} %" + (f", p5 {gpu.p5[worst]:.1f} %: idle in between" if gpu.swings[worst] else "")
-    return Place(gpu.node, gpu.device, span, text, "utilization")
+def _place(gpu: _Gpu) -> Place:
+    """The longest stretch of windows that were found bad, and the worst of them."""
+    window, _ = stretches(gpu.time_ns, gpu.scanned.covered(gpu.bad), gpu.interval_ns)[0]
+    p95 = gpu.scanned.quantiles(0.95, gpu.bad)
+    worst = int(np.argmin(p95))
+    text = f"p95 {p95[worst]:.1f} %"
+    if gpu.swings[gpu.bad][worst]:
+        text += f", p5 {gpu.scanned.quantiles(0.05, gpu.bad)[worst]:.1f} %: idle in between"
+    return Place(gpu.node, gpu.device, window, text, "utilization")
 
 
 def _sentence(bad: list[_Gpu], gpus: int, values: Values) -> str:
@@ -143,24 +140,24 @@ def _sentence(bad: list[_Gpu], gpus: int, values: Values) -> str:
     high, whole = f"{values['threshold_p95']:g} %", counted(gpus, "GPU")
     parts = []
     if low:
-        lowest = min(float(gpu.p95[gpu.low].min()) for gpu in low)
+        lowest = float(low[0].scanned.quantiles(0.95, low[0].low).min())
         parts.append(
-            f"{len(low)} of {whole} stayed below {high} for 95 % of a window of {values['window']:g} samples;"
-            f" the lowest p95 is {lowest:.1f} % ({names([f'{gpu.node} {gpu.device}' for gpu in low])})"
+            f"{len(low)} of {whole} stayed below {high} for 95 % of a window of {values['window']:g} samples"
+            f" ({names([gpu.name for gpu in low])}); p95 of the first is {lowest:.1f} %"
         )
     if swings:
         parts.append(
-            f"{len(swings)} of {whole} swung between busy and idle (p95 above {high},"
-            f" p5 below {values['threshold_p5']:g} %)"
+            f"{len(swings)} of {whole} swung between busy and idle: p95 above {high}, p5 below"
+            f" {values['threshold_p5']:g} % ({names([gpu.name for gpu in swings])})"
         )
     return "; ".join(parts) + "."
 
 
 def _confidence(bad: list[_Gpu], judged: list[_Gpu], gpus: list[_Gpu]) -> str:
     parts = []
-    windows, hit = sum(len(gpu.counts) for gpu in bad), sum(int(gpu.bad.sum()) for gpu in bad)
+    windows, hit = sum(len(gpu.bad) for gpu in bad), sum(int(gpu.bad.sum()) for gpu in bad)
     if hit * 10 < windows:
-        parts.append(f"Only {hit} of {windows} windows of these GPUs show it.")
+        parts.append(f"Only {hit:,} of {windows:,} windows of these GPUs show it.")
     if len(judged) < len(gpus):
         parts.append(f"{counted(len(gpus) - len(judged), 'GPU')} had too few samples to be judged.")
     return " ".join(parts)

@@ -112,3 +112,13 @@ def values(rule: Rule, **moved: float | str) -> Values:
     defaults: Mapping[str, float | str] = {setting.name: setting.default for setting in rule.settings}
     assert set(moved) <= set(defaults)
     return Values({**defaults, **moved})
+
+
+def stamps(*moments: tuple[float, float, float], nodes: Sequence[int] | None = None, **columns: Any) -> Stamps:
+    """Exact times: (seconds since START_NS, GPU, core) each, in order; NaN where there is none."""
+    seconds, gpu, cpu = np.array(moments, float).reshape(-1, 3).T
+    given = np.zeros(len(seconds), np.int16) if nodes is None else np.array(nodes, np.int16)
+    names = tuple(f"algo-{at + 1}" for at in range(int(given.max(initial=0)) + 1))
+    time_ns = START_NS + np.round(seconds * S).astype(np.int64)
+    waits = np.asarray(columns.get("io_wait_max", np.full(len(seconds), np.nan)), float)
+    return Stamps(names, given, time_ns, cpu, waits, gpu)
