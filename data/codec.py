@@ -10,6 +10,7 @@ import inspect
 import math
 import struct
 from dataclasses import fields, is_dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import pyarrow as pa
 
 from data import frames
 from data.errors import FormatError
-from data.frames import findings, framework, operators, quality
+from data.frames import cost, findings, framework, operators, quality
 
 MAGIC = b"DIC1"
 NUMBER_KINDS = "biuf"
@@ -32,7 +33,7 @@ SPECIAL_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 CLASSES: dict[str, type[Any]] = {
     name: value
-    for module in (frames, findings, framework, operators, quality)
+    for module in (frames, cost, findings, framework, operators, quality)
     for name, value in vars(module).items()
     if inspect.isclass(value) and is_dataclass(value) and value.__module__ == module.__name__
 }
@@ -62,7 +63,7 @@ def decode(payload: bytes) -> Any:
             parts.append(memoryview(payload)[position : position + length])
             position += length + -length % ALIGNMENT
         return _decode(orjson.loads(parts[0]), parts[1:])
-    except (ValueError, KeyError, IndexError, TypeError, struct.error, pa.ArrowException) as error:
+    except (ValueError, KeyError, IndexError, TypeError, InvalidOperation, struct.error, pa.ArrowException) as error:
         raise FormatError(f"A cached result cannot be read: {error}") from error
 
 
@@ -77,6 +78,8 @@ def _encode(value: Any, buffers: list[bytes]) -> Any:
         return int(value)
     if isinstance(value, float | np.floating):
         return _encode_float(float(value))
+    if isinstance(value, Decimal):
+        return {"m": str(value)}
     if isinstance(value, tuple | list):
         return {"t": [_encode(item, buffers) for item in value]}
     if isinstance(value, dict):
@@ -125,6 +128,8 @@ def _decode(value: Any, parts: list[memoryview]) -> Any:
         return value
     if "x" in value:
         return SPECIAL_FLOATS[value["x"]]
+    if "m" in value:
+        return Decimal(value["m"])
     if "t" in value:
         return tuple(_decode(item, parts) for item in value["t"])
     if "d" in value:

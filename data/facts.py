@@ -31,6 +31,9 @@ _FRAMEWORKS = {
     "huggingface-tensorflow": "Hugging Face, TensorFlow",
 }
 _REPOSITORY_TAIL = re.compile(r"-(?:training|inference|scriptmode|neuron|neuronx|eia|trcomp)+\b.*")
+_REGION = r"([a-z]{2}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2})"
+_ARN = re.compile(rf"arn:aws[a-z-]*:sagemaker:{_REGION}:", re.ASCII)
+_REGISTRY = re.compile(rf"[0-9]+\.dkr\.ecr(?:-fips)?\.{_REGION}\.", re.ASCII)
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+(?:-[0-9]+)?(?![0-9.])")
 
 
@@ -81,6 +84,8 @@ class TrainingJob:
     hyperparameters: tuple[tuple[str, str], ...] = ()
     image: str = ""
     framework: str = ""  # "TensorFlow 2.3.1"
+    region: str = ""  # us-west-2
+    region_from: str = ""  # the field that says so: TrainingJobArn, else TrainingImage
     warm_pool: WarmPool | None = None
     problems: tuple[str, ...] = ()
 
@@ -102,6 +107,7 @@ def parse_training_job(data: bytes) -> TrainingJob | Problem:
     except Malformed as error:
         return Problem(FILE_NAME, None, f"the description of the training job cannot be used: {error}", "warning")
     image = answer.section("AlgorithmSpecification").text("TrainingImage")
+    region, region_from = region_of(answer.text("TrainingJobArn"), image)
     return TrainingJob(
         name=answer.text("TrainingJobName"),
         status=answer.text("TrainingJobStatus"),
@@ -118,6 +124,8 @@ def parse_training_job(data: bytes) -> TrainingJob | Problem:
         hyperparameters=answer.section("HyperParameters").texts(),
         image=image,
         framework=framework_of(image),
+        region=region,
+        region_from=region_from,
         warm_pool=_warm_pool(answer),
         problems=tuple(answer.problems),
     )
@@ -130,6 +138,14 @@ def framework_of(image: str) -> str:
     name = _FRAMEWORKS.get(family, "")
     version = _VERSION.match(tag)
     return f"{name} {version[0]}" if name and version else name
+
+
+def region_of(arn: str, image: str) -> tuple[str, str]:
+    """The region of a job and the field that tells it: the job's own name, else the registry of its image."""
+    for field, pattern, text in (("TrainingJobArn", _ARN, arn), ("TrainingImage", _REGISTRY, image)):
+        if match := pattern.match(text):
+            return match[1], field
+    return "", ""
 
 
 def status_of(

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from data.errors import InsightsError, NotConverted, SourceError
-from data.facts import UNKNOWN, TrainingJob, parse_training_job, status_of
+from data.facts import UNKNOWN, TrainingJob, status_of
 from data.frames import (
     GAPS_COLUMNS,
     JOB_LIST_COLUMNS,
@@ -23,7 +23,7 @@ from data.frames import (
 )
 from data.manifest import Manifest
 from data.names import natural_key
-from data.problem import Problem
+from data.queries import description
 from data.queries.bins import selected_nodes
 from data.selection import Selection
 from data.store import Database, StoredJob
@@ -77,7 +77,7 @@ def header(db: Database, selection: Selection) -> JobHeader:
 def any_header(db: Database, selection: Selection) -> JobHeader:
     """The same, also for a job of which nothing could be read: its times are then 0 and it has no nodes."""
     manifest = db.job(selection.job).manifest
-    described = _described(manifest)
+    described = description.described(manifest)
     status, detail = _status(manifest, described)
     intervals = sorted(node.interval_ns for node in manifest.nodes if node.interval_ns)
     return JobHeader(
@@ -119,7 +119,7 @@ def any_header(db: Database, selection: Selection) -> JobHeader:
 def times(db: Database, selection: Selection) -> JobTimes:
     """Start, end and phases of the whole job (reference 5.2); without steps the phases are unknown."""
     stored = db.job(selection.job)
-    manifest, described = stored.manifest, _described(stored.manifest)
+    manifest, described = stored.manifest, description.described(stored.manifest)
     start = manifest.system_start_ns or manifest.start_ns
     end = manifest.system_end_ns or manifest.end_ns
     loop_start, loop_end = manifest.loop_start_ns, manifest.loop_end_ns
@@ -211,13 +211,6 @@ def _placed(manifest: Manifest) -> bool:
     return manifest.wall_clock or bool(manifest.system_rows)
 
 
-def _described(manifest: Manifest) -> TrainingJob | None:
-    if manifest.training_job is None:
-        return None
-    parsed = parse_training_job(manifest.training_job.encode())
-    return None if isinstance(parsed, Problem) else parsed
-
-
 def _status(manifest: Manifest, described: TrainingJob | None) -> tuple[str, str]:
     newest_ns = manifest.end_ns if _placed(manifest) else None
     ends = (manifest.system_end_marker, manifest.framework_end_marker)
@@ -261,7 +254,7 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
             "stored_bytes": manifest.stored_bytes,
         }
         return row | {"state": "unreadable", "state_detail": NOTHING_READ}
-    described = _described(manifest)
+    described = description.described(manifest)
     status, detail = _status(manifest, described)
     end, start = manifest.system_end_ns or manifest.end_ns, manifest.system_start_ns or manifest.start_ns
     return row | {

@@ -6,6 +6,7 @@ import contextlib
 import math
 import struct
 from dataclasses import fields, is_dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from data import codec, frames
 from data.errors import FormatError
-from data.frames import findings, framework, operators, quality
+from data.frames import cost, findings, framework, operators, quality
 from tests import frames as built
 
 
@@ -92,6 +93,7 @@ RESULTS = {
     "operators": built.operators(),
     "shares": built.framework_shares(),
     "findings": built.findings(),
+    "price": cost.Price("ml.p3.8xlarge", "us-west-2", Decimal("14.6880"), "2020-12", "a test"),
     "nothing": None,
 }  # fmt: skip
 
@@ -102,7 +104,7 @@ def test_a_result_comes_back_as_it_was(name: str) -> None:
 
 
 def test_every_dataclass_of_the_frames_can_be_kept() -> None:
-    modules = (frames, findings, framework, operators, quality)
+    modules = (frames, cost, findings, framework, operators, quality)
     declared = {name for module in modules for name, value in vars(module).items() if is_dataclass(value)}
     assert set(codec.CLASSES) == declared
 

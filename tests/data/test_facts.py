@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.facts import InstanceGroup, TrainingJob, framework_of, parse_training_job, status_of
+from data.facts import InstanceGroup, TrainingJob, framework_of, parse_training_job, region_of, status_of
 from data.problem import Problem
 
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/tensorflow-training:2.3.1-gpu-py37-cu110-ubuntu18.04"
@@ -60,6 +60,25 @@ def test_a_whole_answer_is_understood() -> None:
     assert job.warm_pool is not None
     assert job.warm_pool.retained_billable_s == 60
     assert job.problems == ()
+
+
+def test_the_region_is_that_of_the_job_else_of_its_image() -> None:
+    arn = "arn:aws:sagemaker:us-west-2:111122223333:training-job/train-1"
+    assert region_of(arn, IMAGE) == ("us-west-2", "TrainingJobArn")
+    assert region_of("", IMAGE) == ("us-east-1", "TrainingImage")
+    assert (
+        region_of(arn.replace("aws:", "aws-us-gov:", 1).replace("us-west-2", "us-gov-west-1"), "")[0] == "us-gov-west-1"
+    )
+    china = IMAGE.replace("us-east-1.amazonaws.com", "cn-north-1.amazonaws.com.cn")
+    assert region_of("train-1", china) == ("cn-north-1", "TrainingImage")
+    assert described(ANSWER | {"TrainingJobArn": arn}).region == "us-west-2"
+    assert (described(ANSWER).region, described(ANSWER).region_from) == ("us-east-1", "TrainingImage")
+
+
+@pytest.mark.parametrize("arn", ["", "arn:aws:s3:us-west-2:1:x", "arn:aws:sagemaker:<b>:1:x", "arn:aws:sagemaker::1:x"])
+@pytest.mark.parametrize("image", ["", "docker.io/pytorch:2", "example.com/ecr.us-east-1.amazonaws.com/x"])
+def test_what_names_no_region_gives_none(arn: str, image: str) -> None:
+    assert region_of(arn, image) == ("", "")
 
 
 def test_instance_groups() -> None:

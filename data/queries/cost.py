@@ -1,0 +1,41 @@
+"""What the cost of a job follows from: instances, billed time, region, and what was measured."""
+
+from __future__ import annotations
+
+from data.facts import TrainingJob
+from data.frames.cost import BilledGroup, Billing, Stage
+from data.manifest import Manifest
+from data.queries.description import described
+from data.selection import Selection
+from data.store import Database
+
+_NS_PER_S = 1_000_000_000
+
+
+def billing(db: Database, selection: Selection) -> Billing:
+    """The billing of the whole job, whatever window and nodes are selected."""
+    return billing_of(db.job(selection.job).manifest)
+
+
+def billing_of(manifest: Manifest) -> Billing:
+    """The same, of a job's manifest."""
+    job = described(manifest)
+    told = job or TrainingJob()
+    pool = told.warm_pool
+    measured = bool(manifest.system_rows)
+    return Billing(
+        described=job is not None,
+        ended=told.status in ("Completed", "Failed", "Stopped") or told.end_ns is not None,
+        groups=tuple(BilledGroup(group.instance_type, group.count, group.name) for group in told.groups),
+        billed_s=told.billable_s,
+        training_s=told.training_s,
+        spot=told.spot,
+        region=told.region,
+        region_from=told.region_from,
+        pool_status=pool.status if pool else "",
+        retained_s=pool.retained_billable_s if pool else None,
+        stages=tuple(Stage(one.status, one.start_ns, one.end_ns, one.message) for one in told.transitions),
+        gpus=sum(node.gpus for node in manifest.nodes),
+        nodes=len(manifest.nodes),
+        covered_s=(manifest.system_end_ns - manifest.system_start_ns) / _NS_PER_S if measured else None,
+    )

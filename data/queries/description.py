@@ -1,0 +1,23 @@
+"""The description of a training job that is kept with it, parsed once for each text."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from data.facts import TrainingJob, parse_training_job
+from data.manifest import Manifest
+from data.problem import Problem
+
+_MOST_KEPT = 20_000
+"""A list of jobs asks for all of them at every sort."""
+
+
+def described(manifest: Manifest) -> TrainingJob | None:
+    """What training-job.json says, None where there is none that can be read."""
+    return None if manifest.training_job is None else _parsed(manifest.training_job)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _parsed(content: str) -> TrainingJob | None:
+    parsed = parse_training_job(content.encode())
+    return None if isinstance(parsed, Problem) else parsed
