@@ -32,6 +32,7 @@ def create_app(settings: Settings) -> Dash:
         [opened(uri) for uri in settings.source],
         time_limit_s=settings.query_seconds,
         row_cap=settings.row_cap,
+        prices=settings.prices,
     )
     dash_app = _dash(settings)
     attach(dash_app, Services(settings, store, Conversions(settings.store, settings.source)))

@@ -50,6 +50,29 @@ class PriceTables:
     problems: tuple[Problem, ...] = ()
 
 
+class PriceBook:
+    """The tables of a running program: read when they are first asked for, and again when the user's file changes."""
+
+    def __init__(self, own: Path | None = None) -> None:
+        self._own = own
+        self._kept: tuple[tuple[int, int] | None, PriceTables] | None = None
+
+    def tables(self) -> PriceTables:
+        """The tables as they are now."""
+        state = _state(self._own)
+        if self._kept is None or self._kept[0] != state:
+            self._kept = (state, read_tables(self._own))
+        return self._kept[1]
+
+
+def _state(path: Path | None) -> tuple[int, int] | None:
+    try:
+        found = path.stat() if path else None
+    except OSError:
+        return None
+    return (found.st_mtime_ns, found.st_size) if found else None
+
+
 class _Unusable(ValueError):
     """What is wrong with a row, in words."""
 

@@ -1,4 +1,4 @@
-"""The store as readers see it: jobs, their manifests, and queries over their Parquet files.
+"""The store as readers see it: jobs, their manifests, queries over their Parquet files, and prices beside them.
 
 Opens only what this program wrote. Every query runs on a cursor of its own, within a time limit and a row cap, on a
 DuckDB that can read nothing but the store.
@@ -24,6 +24,7 @@ from data import schema
 from data.convert.versions import CURRENT, current_version, job_folder, writing
 from data.errors import InsightsError, MissingTable, NotConverted, QueryTimeout, SourceError, StoreError, UnknownJob
 from data.manifest import Manifest, part_file, read_manifest
+from data.prices import PriceBook
 from data.selection import Window
 from data.sources import FileKind, Source, SourceJob
 
@@ -117,12 +118,19 @@ class Store:
     """All jobs of the sources, and what is stored of them."""
 
     def __init__(
-        self, root: Path, sources: Sequence[Source] = (), *, time_limit_s: float = 5.0, row_cap: int = 3_000_000
+        self,
+        root: Path,
+        sources: Sequence[Source] = (),
+        *,
+        time_limit_s: float = 5.0,
+        row_cap: int = 3_000_000,
+        prices: Path | None = None,
     ) -> None:
         self.root = root.absolute()
         self.sources = tuple(sources)
         self.time_limit_s = time_limit_s
         self.row_cap = row_cap
+        self.price_book = PriceBook(prices)
         self.source_problems: tuple[InsightsError, ...] = ()
         self.source_notes: tuple[str, ...] = ()
         self.listed_ns = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from data.facts import TrainingJob
 from data.frames.cost import BilledGroup, Billing, Stage
 from data.manifest import Manifest
+from data.prices import PriceTables
 from data.queries.description import described
 from data.selection import Selection
 from data.store import Database
@@ -39,3 +40,8 @@ def billing_of(manifest: Manifest) -> Billing:
         nodes=len(manifest.nodes),
         covered_s=(manifest.system_end_ns - manifest.system_start_ns) / _NS_PER_S if measured else None,
     )
+
+
+def tables(db: Database) -> PriceTables:
+    """The tables of prices and instance types that are in force; for all jobs the same."""
+    return db.store.price_book.tables()

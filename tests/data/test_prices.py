@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data import prices
-from data.prices import TABLES, read_tables
+from data.prices import TABLES, PriceBook, read_tables
 
 
 def own(tmp_path: Path, text: str | bytes) -> Path:
@@ -124,6 +124,19 @@ def test_a_file_that_is_no_table_is_named_and_ours_is_used(tmp_path: Path) -> No
     (problem,) = read_tables(tmp_path / "nowhere.csv").problems
     assert "cannot be read" in problem.message
     assert len(read_tables(tmp_path).problems) == 1  # a folder
+
+
+def test_a_book_sees_a_changed_file(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    book = PriceBook(path)
+    assert len(book.tables().problems) == 1  # it is not there yet
+    own(tmp_path, "type,usd_per_hour\nml.x.large,1\n")
+    first = book.tables()
+    assert first.prices["ml.x.large"][0].usd_per_hour == 1
+    assert book.tables() is first
+    own(tmp_path, "type,usd_per_hour\nml.x.large,1.25\n")
+    assert book.tables().prices["ml.x.large"][0].usd_per_hour == Decimal("1.25")
+    assert "ml.p3.8xlarge" in PriceBook().tables().prices
 
 
 def test_many_broken_rows_are_counted(tmp_path: Path) -> None:
