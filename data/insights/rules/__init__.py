@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from data.insights.rule import Rule
 from data.insights.rules import (
+    batch_size,
     cpu_bottleneck,
+    gpu_memory_increase,
     io_bottleneck,
+    load_balancing,
     low_gpu_utilization,
     step_outlier,
     stopped_gpu,
@@ -17,6 +20,9 @@ RULES: tuple[Rule, ...] = (
     io_bottleneck.RULE,
     low_gpu_utilization.RULE,
     step_outlier.RULE,
+    gpu_memory_increase.RULE,
+    batch_size.RULE,
+    load_balancing.RULE,
     stopped_gpu.RULE,
     straggling_node.RULE,
 )

@@ -100,6 +100,8 @@ def compat(evidence: Evidence, values: Values) -> Outcome:
         points_are="samples of the last GPU",
         triggered=triggered,
         violations=triggered,
+        figures=(),
+        confidence="",
     )
 
 
