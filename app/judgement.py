@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from data.frames import JobHeader, JobTimes
-from data.frames.evidence import Stamps, StepRecords, Ticks
+from data.frames import JobHeader, JobTimes, UsageSummary
+from data.frames.evidence import ExactUsage, LoaderEvents, OperatorTotal, Stamps, StepRecords, Ticks
 from data.frames.findings import FIXED, Findings, Mode, Number
+from data.frames.operators import FrameworkShares
 from data.insights.evaluate import evaluate
 from data.insights.rules import RULES
-from data.queries import evidence, jobs
+from data.queries import evidence, jobs, loader, operators, shares, system
 from data.selection import Selection
 from data.store import Database
 
@@ -49,6 +50,30 @@ class StoredEvidence:
     @cached_property
     def steps(self) -> StepRecords:
         return evidence.steps(self._db, self._selection)
+
+    @cached_property
+    def usage(self) -> UsageSummary:
+        return system.usage_summary(self._db, self._selection)
+
+    @cached_property
+    def exact_usage(self) -> ExactUsage:
+        return evidence.exact_usage(self._db, self._selection)
+
+    @cached_property
+    def file_kinds(self) -> tuple[str, ...]:
+        return evidence.file_kinds(self._db, self._selection)
+
+    @cached_property
+    def shares(self) -> FrameworkShares:
+        return shares.framework(self._db, self._selection)
+
+    @cached_property
+    def operators(self) -> tuple[OperatorTotal, ...]:
+        return operators.totals(self._db, self._selection)
+
+    @cached_property
+    def loader(self) -> LoaderEvents:
+        return loader.events(self._db, self._selection)
 
 
 def findings(db: Database, selection: Selection, choice: Choice) -> Findings:

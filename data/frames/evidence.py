@@ -67,3 +67,55 @@ class StepRecords:
     step: NDArray[np.int64]  # -1 where unknown
     start_ns: NDArray[np.int64]
     duration_ns: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class NodeSums:
+    """Sums over the devices of one node at every exact time of a record of that metric, in order of time."""
+
+    node: str
+    cpu: NDArray[np.float64]
+    io_wait: NDArray[np.float64]
+    gpu: NDArray[np.float64]
+    gpu_memory: NDArray[np.float64]
+    memory: NDArray[np.float64]
+    network: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ExactUsage:
+    """What the original's summary of system usage adds up, nodes in natural order."""
+
+    nodes: tuple[NodeSums, ...]
+    core_names: int  # different ones on all nodes together: cpu0 of two nodes is one name
+    gpu_names: int
+
+
+@dataclass(frozen=True)
+class OperatorTotal:
+    """The time of framework events that are alike, over the whole job."""
+
+    role: str  # see data/operators.py
+    phase: str
+    name: str  # "" where only the phase matters
+    total_ns: int
+
+
+@dataclass(frozen=True)
+class LoaderEvents:
+    """Every event of a data loader with a place in time, ordered by start."""
+
+    nodes: tuple[str, ...]
+    node: NDArray[np.int16]  # [events] index into `nodes`
+    processes: tuple[str, ...]
+    process: NDArray[np.int32]  # [events] index into `processes`; another one on every node
+    kind: NDArray[np.int8]  # [events] index into LOADER_KINDS
+    alone: NDArray[np.bool_]  # [events] of a loader without workers, which fetches in the training process itself
+    of_profiler: NDArray[np.bool_]  # [events] of SageMaker's profiler: those that the original counts
+    start_ns: NDArray[np.int64]
+    duration_ns: NDArray[np.int64]
+    settings: tuple[tuple[str, str], ...]  # workers and pinned memory of the loaders, as written; "" where unknown
+
+
+LOADER_KINDS = ("start", "wait", "worker")
+"""A loader is set up; the training process waits for a batch; a worker of the loader fetches one."""

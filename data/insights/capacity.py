@@ -62,11 +62,17 @@ def unused_gpus(node: NodeTicks) -> UnusedGpus:
     return UnusedGpus(int(node.tick_ns[0]), at_s, unused_s, len(node.gpus))
 
 
-def covered_s(start_ns: NDArray[np.int64], end_ns: NDArray[np.int64]) -> float:
-    """How long at least one of the windows lasts, each moment once."""
+def disjoint(start_ns: NDArray[np.int64], end_ns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same time in windows that do not overlap, in order."""
     if not len(start_ns):
-        return 0.0
+        return start_ns, end_ns
     order = np.argsort(start_ns, kind="stable")
     start, end = start_ns[order], np.maximum.accumulate(end_ns[order])
-    before = np.append(start[0], end[:-1])
-    return float(np.maximum(end - np.maximum(start, before), 0).sum()) / NS_PER_S
+    begins = np.flatnonzero(np.append(True, start[1:] > end[:-1]))
+    return start[begins], end[np.append(begins[1:], len(start)) - 1]
+
+
+def covered_s(start_ns: NDArray[np.int64], end_ns: NDArray[np.int64]) -> float:
+    """How long at least one of the windows lasts, each moment once."""
+    start, end = disjoint(start_ns, end_ns)
+    return float((end - start).sum()) / NS_PER_S

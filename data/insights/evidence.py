@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from data.frames import JobHeader, JobTimes
-from data.frames.evidence import Stamps, StepRecords, Ticks
+from data.frames import JobHeader, JobTimes, UsageSummary
+from data.frames.evidence import ExactUsage, LoaderEvents, OperatorTotal, Stamps, StepRecords, Ticks
+from data.frames.operators import FrameworkShares
 
 
 class Evidence(Protocol):
@@ -34,3 +35,27 @@ class Evidence(Protocol):
     @property
     def steps(self) -> StepRecords:
         """Every step. Raises MissingTable."""
+
+    @property
+    def usage(self) -> UsageSummary:
+        """Quantiles of each node's metrics over its ticks. Raises MissingTable."""
+
+    @property
+    def exact_usage(self) -> ExactUsage:
+        """Sums over devices at exact times; for `compat`. Raises MissingTable."""
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        """The kinds of files that the job has."""
+
+    @property
+    def shares(self) -> FrameworkShares:
+        """How the time of framework events divides up. Raises MissingTable."""
+
+    @property
+    def operators(self) -> tuple[OperatorTotal, ...]:
+        """The time of framework events by role, phase and name. Raises MissingTable."""
+
+    @property
+    def loader(self) -> LoaderEvents:
+        """Every event of a data loader. Raises MissingTable."""

@@ -9,13 +9,15 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from data.errors import MissingTable
-from data.frames.evidence import NodeTicks, Stamps, StepRecords, Ticks
+from data.frames.evidence import ExactUsage, NodeSums, NodeTicks, Stamps, StepRecords, Ticks
 from data.queries.metrics import NO_SYSTEM
+from data.schema import Table
 from data.selection import Selection
 from data.series import Metric
 from data.store import Database, StoredJob
 
 _SCALARS = ("cpu_mean", "cpu_max", "io_wait_mean", "io_wait_max", "memory", "network")
+_SUMS = ("cpu", "io_wait", "gpu", "gpu_memory", "memory", "network")
 _STAMPS = ("cpu_max", "io_wait_max", "gpu_min")
 
 
@@ -62,6 +64,28 @@ def stamps(db: Database, selection: Selection) -> Stamps:
     cpu_max, io_wait_max, gpu_min = (_numbers(values.flatten())[order] for values in lists[1:])
     nodes = tuple(entry.name for entry in stored.manifest.nodes)
     return Stamps(nodes, node[order], time_ns[order], cpu_max, io_wait_max, gpu_min)
+
+
+def exact_usage(db: Database, selection: Selection) -> ExactUsage:
+    """Sums over devices at exact times. Raises MissingTable without system metrics."""
+    stored = db.job(selection.job)
+    series = stored.series()
+    names = {code: series.loc[series["code"] == int(code), "device"].nunique() for code in (Metric.CPU, Metric.GPU)}
+    columns = [f"{name}_sum" for name in _SUMS]
+    parts = [pq.read_table(path, columns=["node", *columns]) for path in stored.part_files(Table.STAMPS)]
+    table = pa.concat_tables(parts, promote_options="default")
+    node, sums = table.column("node").to_numpy(), [_numbers(table.column(name)) for name in columns]
+    found = []
+    for position, entry in enumerate(stored.manifest.nodes):
+        mine = [column[node == position] for column in sums]
+        found.append(NodeSums(entry.name, *(column[~np.isnan(column)] for column in mine)))
+    return ExactUsage(tuple(found), names[Metric.CPU], names[Metric.GPU])
+
+
+def file_kinds(db: Database, selection: Selection) -> tuple[str, ...]:
+    """The kinds of files that the job has."""
+    table = pq.read_table(db.job(selection.job).folder / "files.parquet", columns=["kind"])
+    return tuple(sorted(table.column("kind").unique().to_pylist()))
 
 
 def steps(db: Database, selection: Selection) -> StepRecords:

@@ -9,10 +9,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from data.errors import MissingTable
+from data.frames.evidence import LOADER_KINDS, LoaderEvents
 from data.frames.framework import DataLoading, LoaderGroup
 from data.names import natural_key
 from data.queries.bins import window_of
-from data.queries.events import events_of
+from data.queries.events import events_of, part_files
 from data.queries.steps import histogram_counts, histogram_edges
 from data.selection import Selection
 from data.store import Database
@@ -45,6 +46,57 @@ from (select * from read_parquet($files) where {_NAMED}
       union all select * from read_parquet($files) where {_OF_PHASE} and not ({_NAMED}))
 where wall = $wall and duration_ns <= $longest_ns and start_ns >= $start and start_ns < $end
 """
+
+
+_ALL = f"""
+select list_position({list(LOADER_KINDS)}, case
+         when ends_with(name, '__init__') or phase = 'DataLoaderIterInitialize' then 'start'
+         when phase = 'DataLoaderWorker' then 'worker' else 'wait' end) - 1 as kind,
+       node::varchar as node, (case when process = '' then worker else process end)::varchar as process,
+       contains(name, '_SingleProcess') as alone, phase in ('DataLoaderIter', 'DataLoaderWorker') as of_profiler,
+       start_ns, duration_ns
+from (select * from read_parquet($files) where {_NAMED}
+      union all select * from read_parquet($files) where {_OF_PHASE} and not ({_NAMED}))
+where wall = $wall and duration_ns <= $longest_ns
+"""
+_SETTINGS = f"""
+select distinct coalesce(regexp_extract(args, '"num_workers": ?"?([0-9]+)', 1), '') as workers,
+       coalesce(lower(regexp_extract(args, '"pin_memory": ?"?([A-Za-z]+)', 1)), '') as pinned
+from read_parquet($files) where {_OF_PHASE} and (ends_with(name, '__init__') or phase = 'DataLoaderIterInitialize')
+order by all limit {MAX_SETTINGS}
+"""
+
+
+def events(db: Database, selection: Selection) -> LoaderEvents:
+    """Every event of a data loader of the whole job. Raises MissingTable without any."""
+    stored = db.job(selection.job)
+    manifest = stored.manifest
+    if not manifest.events:
+        raise MissingTable(NO_LOADER, HOW_TO)
+    files = part_files(stored)
+    found = db.frame(
+        f"with found as ({_ALL}) select *, dense_rank() over (order by node, process) - 1 as place from found"
+        " order by start_ns, node, process",
+        files=files,
+        wall=manifest.wall_clock,
+        longest_ns=manifest.longest_ns,
+    )
+    if found.empty:
+        raise MissingTable(NO_LOADER, HOW_TO)
+    nodes = tuple(sorted(found["node"].unique(), key=natural_key))
+    settings = db.frame(_SETTINGS, files=files)
+    return LoaderEvents(
+        nodes=nodes,
+        node=found["node"].map({node: at for at, node in enumerate(nodes)}).to_numpy(np.int16),
+        processes=tuple(found.drop_duplicates("place").sort_values("place")["process"]),
+        process=found["place"].to_numpy(np.int32),
+        kind=found["kind"].to_numpy(np.int8),
+        alone=found["alone"].to_numpy(bool),
+        of_profiler=found["of_profiler"].to_numpy(bool),
+        start_ns=found["start_ns"].to_numpy(np.int64),
+        duration_ns=found["duration_ns"].to_numpy(np.int64),
+        settings=tuple(settings.itertuples(index=False, name=None)),
+    )
 
 
 def data_loading(db: Database, selection: Selection) -> DataLoading:

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from data.errors import MissingTable
+from data.frames.evidence import OperatorTotal
 from data.frames.operators import OPERATORS_COLUMNS, Operators
 from data.names import natural_key
 from data.nesting import self_times
@@ -24,6 +25,7 @@ from data.store import Database, StoredJob
 MOST_NESTED = 1 << 20
 """CPU operators of a window whose self times are still taken: beyond that they would take too long."""
 
+NO_EVENTS = "This job's framework recorded no events."
 NO_OPERATORS = "This job's framework recorded no operators."
 
 _WHOLE = """
@@ -49,6 +51,20 @@ _NESTED = f"""
 select {LANE} as lane, hash(name) as key, start_ns, end_ns from {EVENTS}
 where role = 'cpu' and thread <> '' and wall = $wall and start_ns < $to_ns and end_ns > $from_ns and {{nodes}}
 """
+
+
+_TOTALS = """
+select role, phase, name, sum(total_ns)::bigint as total_ns from read_parquet($files)
+group by all order by role, phase, total_ns desc, name
+"""
+
+
+def totals(db: Database, selection: Selection) -> tuple[OperatorTotal, ...]:
+    """The time of all framework events of the job by role, phase and name. Raises MissingTable without any."""
+    stored = db.job(selection.job)
+    found = db.columns(_TOTALS, files=[stored.file("operators.parquet", NO_EVENTS)])
+    columns = [found[name].tolist() for name in ("role", "phase", "name", "total_ns")]
+    return tuple(OperatorTotal(*row) for row in zip(*columns, strict=True))
 
 
 def by_name(db: Database, selection: Selection) -> Operators:
@@ -82,10 +98,10 @@ def _natural(nodes: tuple[str, ...], places: dict[tuple[str, ...], tuple[str, ..
 
 def rows_of(db: Database, stored: StoredJob, selection: Selection) -> tuple[str, dict[str, Any]]:
     """The rows to add up, and their parameters: counted ones of the whole job, or the events of a window."""
-    totals = stored.file("operators.parquet", "This job's framework recorded no events.")
+    whole = stored.file("operators.parquet", NO_EVENTS)
     nodes, parameters = chosen(selection)
     if selection.window is None:
-        return _WHOLE.format(nodes=nodes), {"files": [totals], **parameters}
+        return _WHOLE.format(nodes=nodes), {"files": [whole], **parameters}
     return _WINDOW.format(nodes=nodes), _window(db, stored, selection.window) | parameters
 
 

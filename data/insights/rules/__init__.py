@@ -6,10 +6,12 @@ from data.insights.rule import Rule
 from data.insights.rules import (
     batch_size,
     cpu_bottleneck,
+    dataloader,
     gpu_memory_increase,
     io_bottleneck,
     load_balancing,
     low_gpu_utilization,
+    max_initialization_time,
     step_outlier,
     stopped_gpu,
     straggling_node,
@@ -22,7 +24,9 @@ RULES: tuple[Rule, ...] = (
     step_outlier.RULE,
     gpu_memory_increase.RULE,
     batch_size.RULE,
+    max_initialization_time.RULE,
     load_balancing.RULE,
+    dataloader.RULE,
     stopped_gpu.RULE,
     straggling_node.RULE,
 )

@@ -8,13 +8,29 @@ from typing import Any
 import numpy as np
 
 from data.errors import MissingTable
-from data.frames import JobHeader, JobTimes
-from data.frames.evidence import NodeTicks, Stamps, StepRecords, Ticks
+from data.frames import JobHeader, JobTimes, UsageSummary
+from data.frames.evidence import (
+    LOADER_KINDS,
+    ExactUsage,
+    LoaderEvents,
+    NodeTicks,
+    OperatorTotal,
+    Stamps,
+    StepRecords,
+    Ticks,
+)
+from data.frames.operators import FrameworkShares
 from data.insights.rule import Rule, Values
 from tests import frames
 
 S = 1_000_000_000
 START_NS = 1_600_000_000 * S
+
+WITHOUT_STEPS = frames.job_times(
+    loop_start_ns=None, loop_end_ns=None, loop_duration_ns=None, initialization_ns=None, finalization_ns=None,
+    initialization_percent=None, loop_percent=None, finalization_percent=None, first_step=None,
+    steps_reason="No step here.",
+)  # fmt: skip
 
 
 class Given:
@@ -34,7 +50,7 @@ class Given:
 
     @property
     def times(self) -> JobTimes:
-        return self._parts.get("times") or frames.job_times()
+        return self._parts.get("times") or WITHOUT_STEPS
 
     @property
     def ticks(self) -> Ticks:
@@ -47,6 +63,30 @@ class Given:
     @property
     def steps(self) -> StepRecords:
         return self._part("steps")
+
+    @property
+    def usage(self) -> UsageSummary:
+        return self._part("usage")
+
+    @property
+    def exact_usage(self) -> ExactUsage:
+        return self._part("exact_usage")
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        return self._parts.get("file_kinds") or ()
+
+    @property
+    def shares(self) -> FrameworkShares:
+        return self._part("shares")
+
+    @property
+    def operators(self) -> tuple[OperatorTotal, ...]:
+        return self._part("operators")
+
+    @property
+    def loader(self) -> LoaderEvents:
+        return self._part("loader")
 
 
 def node_ticks(
@@ -122,3 +162,28 @@ def stamps(*moments: tuple[float, float, float], nodes: Sequence[int] | None = N
     time_ns = START_NS + np.round(seconds * S).astype(np.int64)
     waits = np.asarray(columns.get("io_wait_max", np.full(len(seconds), np.nan)), float)
     return Stamps(names, given, time_ns, cpu, waits, gpu)
+
+
+def loader_events(
+    events: Sequence[tuple[str, str, str, int, int]],
+    *,
+    alone: bool = False,
+    of_profiler: bool = True,
+    settings: tuple[tuple[str, str], ...] = (),
+) -> LoaderEvents:
+    """Events of data loaders as (node, process, kind, start, duration), in any order."""
+    ordered = sorted(events, key=lambda event: event[3])
+    nodes = tuple(dict.fromkeys(event[0] for event in events))
+    owners = list(dict.fromkeys(event[:2] for event in events))
+    return LoaderEvents(
+        nodes=nodes,
+        node=np.array([nodes.index(event[0]) for event in ordered], np.int16),
+        processes=tuple(process for _, process in owners),
+        process=np.array([owners.index(event[:2]) for event in ordered], np.int32),
+        kind=np.array([LOADER_KINDS.index(event[2]) for event in ordered], np.int8),
+        alone=np.full(len(ordered), alone),
+        of_profiler=np.full(len(ordered), of_profiler),
+        start_ns=np.array([event[3] for event in ordered], np.int64),
+        duration_ns=np.array([event[4] for event in ordered], np.int64),
+        settings=settings,
+    )

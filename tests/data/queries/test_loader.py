@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from data.errors import MissingTable
+from data.frames.evidence import LOADER_KINDS
 from data.queries import loader
 from data.selection import Selection, Window
 from tests import framework, trees
@@ -120,3 +121,44 @@ def test_a_job_without_a_loader_says_how_to_get_its_events(tmp_path: Path) -> No
     with pytest.raises(MissingTable, match="No event of a data loader") as caught:
         stored.store().fetch(loader.data_loading, Selection(stored.job_id))
     assert "DataloaderProfilingConfig" in caught.value.hint
+
+
+def test_every_event_of_a_loader(stored: Stored) -> None:
+    found = stored.store().fetch(loader.events, Selection(stored.job_id))
+    kinds = {START: "start", WAIT: "wait", WORKER: "worker"}
+    events = [
+        (LOADER_KINDS[kind], found.nodes[node], found.processes[process], start, length)
+        for kind, node, process, start, length in zip(
+            *(one.tolist() for one in (found.kind, found.node, found.process, found.start_ns, found.duration_ns)),
+            strict=True,
+        )
+    ]
+    rows = [
+        (kinds[phase], "algo-1", str(process), (trees.START_US + start) * 1000, length * 1000)
+        for phase, process, start, length, _ in some_rows(4)
+    ]
+    assert sorted(events) == sorted(rows)
+    assert events == sorted(events, key=lambda event: event[3])
+    assert found.of_profiler.tolist() == [event[0] != "start" for event in events]
+    assert not found.alone.any()
+    assert found.settings == (("2", "false"), ("4", "true"))
+
+
+def test_loaders_without_workers_are_told_by_their_name(tmp_path: Path) -> None:
+    names = [f"enumerate(DataLoader)#_{kind}ProcessDataLoaderIter.__next__" for kind in ("Single", "Multi")]
+    rows = [
+        {"ph": "X", "cat": "user_annotation", "name": name, "pid": 5, "tid": 5, "ts": at, "dur": 3}
+        for at, name in enumerate(names)
+    ]
+    trees.write(tmp_path / "job", {"a.pt.trace.json": json.dumps({"schemaVersion": 1, "traceEvents": rows}).encode()})
+    stored = convert(tmp_path / "job", tmp_path / "store")
+    found = stored.store().fetch(loader.events, Selection(stored.job_id))
+    assert found.alone.tolist() == [True, False]
+    assert (found.of_profiler.any(), found.settings) == (False, ())
+
+
+def test_no_event_of_a_loader_is_no_evidence(tmp_path: Path) -> None:
+    framework.write(tmp_path / "job", [Event("forward", "Forward", "net", 5, 5)])
+    stored = convert(tmp_path / "job", tmp_path / "store")
+    with pytest.raises(MissingTable, match="No event of a data loader"):
+        stored.store().fetch(loader.events, Selection(stored.job_id))

@@ -226,3 +226,13 @@ def test_nothing_in_a_window_and_nothing_at_all(job: Framework, tmp_path: Path) 
     for query in (operators.by_name, shares.framework):
         with pytest.raises(MissingTable, match="no events"):
             found.store().fetch(query, Selection(found.job_id))
+
+
+def test_totals_of_the_whole_job(job: Framework) -> None:
+    expected: dict[tuple[str, str, str], int] = defaultdict(int)
+    for one in job.events:
+        if one.role:
+            expected[one.role, one.phase, one.name if one.role in SIDES else ""] += one.duration_us * 1000
+    found = job.store.fetch(operators.totals, job.select(None, ()))
+    assert {(one.role, one.phase, one.name): one.total_ns for one in found} == dict(expected)
+    assert len(found) == len(expected)
