@@ -114,13 +114,13 @@ class CachedFetch:
 
     def _key(self, query: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         name = f"{query.__module__}.{query.__qualname__}"
-        selection = args[0] if args else kwargs.get("selection")
-        if not isinstance(selection, Selection) or name in LIVE:
+        jobs = [value.job for value in (*args, *kwargs.values()) if isinstance(value, Selection)]
+        if not jobs or name in LIVE:
             return None
-        version = self._store.version(selection.job)
-        if not version:
+        versions = [self._store.version(job) for job in jobs]
+        if not all(versions):
             return None
-        parts = (SCHEMA_VERSION, version, name, args, sorted(kwargs.items()))
+        parts = (SCHEMA_VERSION, versions, name, args, sorted(kwargs.items()))
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 

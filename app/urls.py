@@ -17,6 +17,8 @@ OVERVIEW: Final = "overview"
 NODES: Final = "nodes"
 QUALITY: Final = "quality"
 TABS: Final = (OVERVIEW, NODES, QUALITY)
+COMPARE: Final = "compare"
+"""Two runs: `/compare?a=<job>&b=<job>`. The job of its address is a, and the window is in a's time."""
 
 _JOB_PATH: Final = re.compile(r"^/jobs/(?P<job>[^/]+)(?:/(?P<tab>[^/]+))?/?$")
 _MILLISECONDS: Final = re.compile(r"^(?P<sign>-?)(?P<whole>\d{1,13})(?:\.(?P<part>\d{1,6}))?$", re.ASCII)
@@ -46,6 +48,9 @@ def parse(pathname: str, search: str) -> Address:
     job = unquote(found["job"]) if found else ""
     tab = (found["tab"] or OVERVIEW) if found else OVERVIEW
     pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True)
+    if pathname.rstrip("/") == f"/{COMPARE}":
+        job, tab = next((value for key, value in pairs if key == "a"), ""), COMPARE
+        pairs = [(key, value) for key, value in pairs if key != "a"]
     nodes = tuple(dict.fromkeys(value for key, value in pairs if key == "node" and value))
     bounds = {key: value for key, value in pairs if key in ("from", "to")}
     rest = {key: value for key, value in pairs if key not in ("from", "to", "node")}
@@ -56,7 +61,7 @@ def parse(pathname: str, search: str) -> Address:
 def build(address: Address) -> tuple[str, str]:
     """Path (without prefix) and query string ("" or "?...") of an address."""
     selection = address.selection
-    pairs: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = [("a", selection.job)] if address.tab == COMPARE and selection.job else []
     if selection.window is not None:
         pairs.append(("from", milliseconds(selection.window.start_ns)))
         pairs.append(("to", milliseconds(selection.window.end_ns)))
@@ -68,6 +73,8 @@ def build(address: Address) -> tuple[str, str]:
 
 def job_path(job_id: str, tab: str = OVERVIEW) -> str:
     """The path of a job's tab, without prefix."""
+    if tab == COMPARE:
+        return f"/{COMPARE}"
     if not job_id:
         return "/"
     path = f"/jobs/{quote(job_id, safe='')}"

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from data import frames
 from data.errors import FormatError
-from data.frames import cost, findings, framework, operators, quality
+from data.frames import comparison, cost, findings, framework, operators, quality
 
 MAGIC = b"DIC1"
 NUMBER_KINDS = "biuf"
@@ -31,9 +31,20 @@ ARROW_DTYPES: dict[str, Any] = {
 }
 SPECIAL_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
+MODULES = (
+    frames,
+    comparison,
+    cost,
+    findings,
+    framework,
+    operators,
+    quality,
+)
+"""Whose dataclasses may be kept: all of `data.frames` but what is never cached."""
+
 CLASSES: dict[str, type[Any]] = {
     name: value
-    for module in (frames, cost, findings, framework, operators, quality)
+    for module in MODULES
     for name, value in vars(module).items()
     if inspect.isclass(value) and is_dataclass(value) and value.__module__ == module.__name__
 }

@@ -16,7 +16,7 @@ import pytest
 import typer
 
 from app.cli import cli
-from app.pages import PAGES, nodes, overview, quality
+from app.pages import PAGES, compare, nodes, overview, quality
 from app.settings import FLAGS, Settings
 from components.jobs_table import jobs_grid
 from components.operators import divided
@@ -161,12 +161,13 @@ def test_every_page_has_a_heading(page: Any) -> None:
 
 @pytest.mark.parametrize(
     ("page", "module"),
-    [(PAGES[1], overview), (PAGES[2], nodes), (PAGES[3], quality)],
-    ids=["overview", "nodes", "quality"],
+    [(PAGES[1], overview), (PAGES[2], nodes), (PAGES[3], quality), (PAGES[4], compare)],
+    ids=["overview", "nodes", "quality", "compare"],
 )
 def test_every_panel_has_a_row(page: Any, module: Any) -> None:
     documented = first_cells(section("docs/figures.md", f"{page.title} `{page.pattern}`"))
-    assert {word for word in documented if word.startswith(f"{page.tab}-")} == {str(one) for one in module.Id}
+    name = module.__name__.rpartition(".")[2]
+    assert {word for word in documented if word.startswith(f"{name}-")} == {str(one) for one in module.Id}
 
 
 def test_every_column_of_the_list_has_a_row() -> None:

@@ -107,6 +107,14 @@ class JobHeader:
 
 
 @dataclass(frozen=True)
+class JobDescription:
+    """What the job's description says of how it was started; () and "" where it says nothing."""
+
+    hyperparameters: tuple[tuple[str, str], ...]
+    image: str
+
+
+@dataclass(frozen=True)
 class JobTimes:
     """The training job's times. A value that cannot be known is None, and `steps_reason` says why.
 

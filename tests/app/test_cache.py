@@ -198,3 +198,22 @@ def test_another_process_makes_the_same_key(fetch: cache.CachedFetch) -> None:
     )
     other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     assert other.stdout.strip() == fetch._key(histogram, (WHOLE,), {})
+
+
+def test_a_query_of_two_jobs_is_asked_again_when_either_changes(fetch: cache.CachedFetch, store: FakeStore) -> None:
+    store.versions["b"] = "v1"
+
+    def both(db: Any, a: Selection, b: Selection) -> tuple[str, ...]:
+        return a.job, b.job
+
+    pair = (WHOLE, Selection("b"))
+    for _ in range(2):
+        assert fetch(both, *pair) == (WHOLE.job, "b")
+    assert store.calls == 1
+    store.versions["b"] = "v2"
+    fetch(both, *pair)
+    assert store.calls == 2
+    store.versions["b"] = ""
+    fetch(both, *pair)
+    fetch(both, *pair)
+    assert store.calls == 4

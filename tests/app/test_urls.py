@@ -29,10 +29,10 @@ NONSENSE = (
     "?from=\u0663&to=\u0664",
     "?from=NaN&to=inf",
 )
-REST = st.dictionaries(TEXT.filter(lambda key: key not in ("from", "to", "node")), TEXT, max_size=3)
+REST = st.dictionaries(TEXT.filter(lambda key: key not in ("from", "to", "node", "a")), TEXT, max_size=3)
 
 
-@given(TEXT, WINDOWS, NODES, st.sampled_from(urls.TABS), REST)
+@given(TEXT, WINDOWS, NODES, st.sampled_from((*urls.TABS, urls.COMPARE)), REST)
 def test_an_address_survives_the_way_there_and_back(
     job: str, window: Window | None, nodes: tuple[str, ...], tab: str, rest: dict[str, str]
 ) -> None:

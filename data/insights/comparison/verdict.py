@@ -116,11 +116,12 @@ def _rate(
 def _times(a: Run, b: Run) -> Iterator[Row]:
     values: tuple[tuple[str, str, Callable[[Run], int | None]], ...] = (
         ("duration", "Duration", lambda run: run.times.duration_ns),
-        ("startup", "Start-up (before the first step)", lambda run: run.times.initialization_ns),
+        ("startup", "Start-up", lambda run: run.times.initialization_ns),
     )
+    notes = {"startup": "first record to first step"}
     for key, name, value in values:
         pair = [NAN if (one := value(run)) is None else one / NS_PER_S for run in (a, b)]
-        yield _one(key, name, "s", pair[0], pair[1], "lower")
+        yield _one(key, name, "s", pair[0], pair[1], "lower", notes.get(key, ""))
 
 
 def _single(a: Run, b: Run) -> Iterator[Row]:

@@ -1,0 +1,111 @@
+"""Compare: two runs side by side, whether that is fair, and whether what differs is more than noise."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+
+from dash import Dash, html
+from dash.development.base_component import Component
+
+from app import urls
+from app.comparison import changes, comparison
+from app.judgement import Choice
+from app.page import address_of
+from app.panels import Request, register_content
+from app.urls import Address
+from components import comparison as tables
+from components.cards import section_title
+from components.panels import EmptyView, content_panel
+from data.errors import UnknownJob
+from data.queries import jobs
+from data.selection import Selection
+from data.store import Fetch
+
+KEYS = ("a", "b")
+
+
+class Id(StrEnum):
+    """Panels of this page."""
+
+    HEAD = "compare-runs"
+    PARITY = "compare-parity"
+    VERDICT = "compare-verdict"
+    FINDINGS = "compare-findings"
+
+
+def layout(address: Address) -> html.Div:
+    """The page with empty panels; without two jobs, how to choose them."""
+    if not address.selection.job or not address.get("b"):
+        return _choose()
+    return html.Div(
+        [
+            content_panel(Id.HEAD, "", min_height=84, query_keys=KEYS),
+            content_panel(Id.PARITY, "", min_height=60, query_keys=KEYS),
+            section_title("Verdict", "B against A · whole job"),
+            content_panel(Id.VERDICT, "", min_height=420, query_keys=KEYS),
+            section_title("Insights", "what became of what the rules found"),
+            content_panel(Id.FINDINGS, "", min_height=120, query_keys=(*KEYS, "mode")),
+        ],
+        className="compare",
+    )
+
+
+def _choose() -> html.Div:
+    return html.Div(
+        html.Section(
+            [
+                html.H1("Compare two runs"),
+                html.P("Choose two jobs in the list, then press Compare.", className="lead"),
+                html.P(
+                    "The address of a comparison is /compare?a=<job>&b=<job>; a is the baseline.", className="sentence"
+                ),
+            ],
+            className="card",
+        ),
+        className="middle",
+    )
+
+
+def register(dash_app: Dash, fetch: Fetch) -> None:
+    """Connect the panels to their drawings."""
+    register_content(dash_app, Id.HEAD, partial(draw_head, fetch, dash_app))
+    register_content(dash_app, Id.PARITY, lambda request: draw_parity(fetch, request))
+    register_content(dash_app, Id.VERDICT, lambda request: draw_verdict(fetch, request))
+    register_content(dash_app, Id.FINDINGS, lambda request: draw_findings(fetch, request))
+
+
+def pair(request: Request) -> tuple[Selection, Selection]:
+    """The jobs of a request. Raises UnknownJob where the second is not named."""
+    other = request.query.get("b", "")
+    if not other:
+        raise UnknownJob("No second job is named.", "Choose two jobs in the list, then press Compare.")
+    return Selection(request.selection.job), Selection(other)
+
+
+def draw_head(fetch: Fetch, dash_app: Dash, request: Request) -> Component | EmptyView:
+    """Both runs by name, with a way to swap them."""
+    a, b = pair(request)
+    runs = [
+        (letter, fetch(jobs.any_header, one), address_of(dash_app, urls.job_path(one.job)))
+        for letter, one in (("A", a), ("B", b))
+    ]
+    rest = tuple((key, value) for key, value in request.query.items() if key != "b")
+    path, search = urls.build(Address(b, urls.COMPARE, (("b", a.job), *rest)))
+    return tables.head(runs, address_of(dash_app, path) + search)
+
+
+def draw_parity(fetch: Fetch, request: Request) -> Component | EmptyView:
+    """Whether the comparison is fair."""
+    return tables.parity_banner(fetch(comparison, *pair(request)).parity)
+
+
+def draw_verdict(fetch: Fetch, request: Request) -> Component | EmptyView:
+    """Every figure with its verdict."""
+    return tables.verdict_table(fetch(comparison, *pair(request)))
+
+
+def draw_findings(fetch: Fetch, request: Request) -> Component | EmptyView:
+    """What became of the findings."""
+    choice = Choice("compat" if request.query.get("mode") == "compat" else "fixed")
+    return tables.findings_table(fetch(changes, *pair(request), choice))
