@@ -16,7 +16,8 @@ from data.insights.comparison.run import Run
 from data.insights.comparison.verdict import rows, step_series
 from data.insights.comparison.waterfall import waterfall
 from data.insights.event_kinds import KINDS, RULES
-from data.queries import breakdown, jobs, operators, system
+from data.queries import breakdown, operators, system
+from data.queries.description import description
 from data.selection import Selection
 from data.store import Database
 
@@ -59,7 +60,7 @@ def _whole(selection: Selection) -> Selection:
 
 def _run(db: Database, selection: Selection) -> Run:
     whole = _whole(selection)
-    evidence, described = StoredEvidence(db, whole.job), jobs.description(db, whole)
+    evidence, described = StoredEvidence(db, whole.job), description(db, whole)
     try:
         usage = system.usage_summary(db, whole)
     except MissingTable:

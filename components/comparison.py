@@ -15,7 +15,7 @@ from components.figures.steps import phase_name
 from components.markup import attributes
 from components.shell import status_chip
 from data.frames import JobHeader
-from data.frames.comparison import SINGLE, Change, Comparison, Fact, FindingChange, Parity, Row, Verdict
+from data.frames.comparison import SINGLE, Change, Fact, FindingChange, Parity, Row, Verdict
 
 _SIGNS: Final[Mapping[str, tuple[str, str]]] = {
     "better": ("▲", "good"),
@@ -122,10 +122,10 @@ def _facts(facts: Sequence[Fact]) -> html.Div:
     return _table(["", "A", "B", ""], rows, "Facts of both runs")
 
 
-def verdict_table(found: Comparison) -> html.Div:
+def verdict_table(rows: Sequence[Row]) -> html.Div:
     """Every figure of both runs, what differs, how sure that is, and the verdict."""
     heads = ["Figure", "A", "B", "B − A", "%", "Verdict", "How sure"]
-    return _table(heads, [_verdict_row(row) for row in found.rows], "Figures of both runs", "verdicts")
+    return _table(heads, [_verdict_row(row) for row in rows], "Figures of both runs", "verdicts")
 
 
 def _verdict_row(row: Row) -> html.Tr:
@@ -171,7 +171,7 @@ def _badge(verdict: Verdict) -> html.Span:
 def _sure(row: Row) -> list[str | Component]:
     note = html.Div(text.plain(row.note, 300), className="panel-note")
     if row.basis == SINGLE:
-        return ["one value each, not tested", note]
+        return [note] if row.key == "cost" else ["one value each, not tested", note]
     if math.isnan(row.low):
         return [note]
     bounds = f"95 %: {amount(row.low, row.unit, signed=True)} to {amount(row.high, row.unit, signed=True)}"

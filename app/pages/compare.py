@@ -13,11 +13,13 @@ from app.comparison import changes, comparison
 from app.judgement import Choice
 from app.page import address_of
 from app.panels import Request, register_content
+from app.pricing import cost_of
 from app.urls import Address
 from components import comparison as tables
 from components.cards import section_title
 from components.panels import EmptyView, content_panel
 from data.errors import UnknownJob
+from data.insights.comparison.verdict import cost_row
 from data.queries import jobs
 from data.selection import Selection
 from data.store import Fetch
@@ -102,7 +104,9 @@ def draw_parity(fetch: Fetch, request: Request) -> Component | EmptyView:
 
 def draw_verdict(fetch: Fetch, request: Request) -> Component | EmptyView:
     """Every figure with its verdict."""
-    return tables.verdict_table(fetch(comparison, *pair(request)))
+    a, b = pair(request)
+    costs = [cost_of(fetch, one.job).total_usd for one in (a, b)]
+    return tables.verdict_table((*fetch(comparison, a, b).rows, cost_row(*costs)))
 
 
 def draw_findings(fetch: Fetch, request: Request) -> Component | EmptyView:

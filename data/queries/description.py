@@ -5,11 +5,20 @@ from __future__ import annotations
 from functools import lru_cache
 
 from data.facts import TrainingJob, parse_training_job
+from data.frames import JobDescription
 from data.manifest import Manifest
 from data.problem import Problem
+from data.selection import Selection
+from data.store import Database
 
 _MOST_KEPT = 20_000
 """A list of jobs asks for all of them at every sort."""
+
+
+def description(db: Database, selection: Selection) -> JobDescription:
+    """How the job was started."""
+    found = described(db.job(selection.job).manifest)
+    return JobDescription(found.hyperparameters, found.image) if found else JobDescription((), "")
 
 
 def described(manifest: Manifest) -> TrainingJob | None:

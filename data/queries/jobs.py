@@ -14,7 +14,6 @@ from data.frames import (
     JOB_LIST_COLUMNS,
     PROBLEMS_COLUMNS,
     Gaps,
-    JobDescription,
     JobHeader,
     JobList,
     JobListPage,
@@ -155,12 +154,6 @@ def times(db: Database, selection: Selection) -> JobTimes:
         if parts["loop"] is not None
         else "The framework recorded no steps, so the phases of the training are unknown.",
     )
-
-
-def description(db: Database, selection: Selection) -> JobDescription:
-    """How the job was started."""
-    described = _described(db.job(selection.job).manifest)
-    return JobDescription(described.hyperparameters, described.image) if described else JobDescription((), "")
 
 
 def gaps(db: Database, selection: Selection) -> Gaps:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 
 from data.frames import JobHeader, JobTimes, UsageSummary
 from data.insights.evidence import Evidence
@@ -23,7 +22,6 @@ class Run:
     hyperparameters: tuple[tuple[str, str], ...] = ()
     image: str = ""
     gpu_memory_peak: float | None = None  # %
-    cost_usd: Decimal | None = None
 
     @property
     def batch_size(self) -> tuple[str, float] | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +114,16 @@ def _rate(
 # --- times, money ---
 
 
+def cost_row(a: Decimal | None, b: Decimal | None) -> Row:
+    """What both runs cost. Prices may change while the runs stay as they are, so this is not among `rows`."""
+    costs = [NAN if one is None else float(one) for one in (a, b)]
+    note = "billed time × instances × price"
+    if a is not None and b is not None:
+        note += f"; {abs(100 * (b - a)):,.2f} USD {'less' if b < a else 'more'} for 100 such runs"
+    found = _one("cost", "Cost", "USD", costs[0], costs[1], "lower", note)
+    return replace(found, verdict=_SIDES["lower"].get(found.verdict, found.verdict))  # exact, not measured
+
+
 def _times(a: Run, b: Run) -> Iterator[Row]:
     values: tuple[tuple[str, str, Callable[[Run], int | None]], ...] = (
         ("duration", "Duration", lambda run: run.times.duration_ns),
@@ -127,8 +138,6 @@ def _times(a: Run, b: Run) -> Iterator[Row]:
 def _single(a: Run, b: Run) -> Iterator[Row]:
     peaks = [NAN if run.gpu_memory_peak is None else run.gpu_memory_peak for run in (a, b)]
     yield _one("gpu_memory_peak", "GPU memory, peak", "%", peaks[0], peaks[1], "", "highest sample of any GPU")
-    costs = [NAN if run.cost_usd is None else float(run.cost_usd) for run in (a, b)]
-    yield _one("cost", "Cost", "USD", costs[0], costs[1], "lower", "billed time × instances × price")
 
 
 # --- utilization ---

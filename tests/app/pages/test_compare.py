@@ -12,11 +12,17 @@ from app.panels import Request
 from app.urls import Address
 from data.errors import UnknownJob
 from data.frames.comparison import SINGLE, TESTED, Comparison, Fact, FindingChange, Parity, Row
+from data.frames.cost import Billing
+from data.prices import PriceTables
 from data.selection import Selection
 from tests import frames
 from tests.app.pages.looking import FakeFetch
 from tests.drawn import components, ids, said, words
 
+UNBILLED = Billing(
+    described=False, ended=False, groups=(), billed_s=None, training_s=None, spot=None, region="", region_from="",
+    pool_status="", retained_s=None, stages=(), gpus=0, nodes=0, covered_s=None,
+)  # fmt: skip
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
 
 
@@ -31,6 +37,10 @@ def row(**changes: Any) -> Row:
 
 def found(*rows: Row, facts: tuple[Fact, ...] = (), warnings: tuple[str, ...] = ()) -> Comparison:
     return Comparison("a", "b", "run a", "run b", Parity(facts, warnings), rows or (row(),))
+
+
+def verdict_fetch(comparison: Comparison) -> FakeFetch:
+    return FakeFetch(comparison_comparison=comparison, cost_tables=PriceTables(), cost_billing=UNBILLED)
 
 
 def request(**query: str) -> Request:
@@ -64,17 +74,19 @@ def test_swapping_leads_to_the_other_way_round(dash_app: Any) -> None:
 
 
 def test_the_verdict_has_difference_bounds_and_what_would_have_been_found() -> None:
-    table = compare.draw_verdict(FakeFetch(comparison_comparison=found()), request())
+    table = compare.draw_verdict(verdict_fetch(found()), request())
     text = words(table)
     for expected in ("1 s", "1.05 s", "+50 ms", "+5.0 %", "worse", "+30 ms to +70 ms", "20 ms would have been found"):
         assert expected in text
 
 
 def test_a_figure_of_one_value_each_is_said_to_be_untested_and_a_missing_one_is_no_zero() -> None:
-    unknown = row(key="cost", name="Cost", unit="USD", a=1.0, b=math.nan, basis=SINGLE, verdict="cannot be judged")
-    table = compare.draw_verdict(FakeFetch(comparison_comparison=found(unknown)), request())
+    unknown = row(
+        key="duration", name="Duration", unit="s", a=1.0, b=math.nan, basis=SINGLE, verdict="cannot be judged"
+    )
+    table = compare.draw_verdict(verdict_fetch(found(unknown)), request())
     assert "not tested" in words(table)
-    assert words(table).count("n/a") == 3  # b, the difference, and percent
+    assert words(table).count("n/a") == 3 + 4  # b, the difference, and percent; and of the cost a, too
 
 
 def test_the_banner_names_what_differs_and_keeps_hostile_text_plain() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from data.frames.comparison import Row
 from data.insights.comparison.run import Run
-from data.insights.comparison.verdict import rows, step_series
+from data.insights.comparison.verdict import cost_row, rows, step_series
 from tests import frames
 from tests.data.insights.evidence import START_NS, Given, S, node_ticks, step_records, ticks
 
@@ -137,6 +137,13 @@ def test_percentiles_are_of_the_highest_node_and_only_higher_or_lower() -> None:
 
 
 def test_cost_has_its_difference_in_percent() -> None:
-    found = by_key(run(cost_usd=Decimal("6.15672")), run(cost_usd=Decimal("1.06675")))["cost"]
+    found = cost_row(Decimal("6.15672"), Decimal("1.06675"))
     assert found.percent == pytest.approx(-82.67, abs=0.01)
-    assert found.verdict == "lower"
+    assert found.verdict == "better"
+    assert "509.00 USD less for 100 such runs" in found.note
+
+
+def test_an_unknown_cost_is_no_zero() -> None:
+    found = cost_row(None, Decimal(1))
+    assert math.isnan(found.a)
+    assert found.verdict == "cannot be judged"
