@@ -304,9 +304,9 @@ def fill(folder: Path, count: int, name: str = "image_{}.jpg") -> None:
 
 @pytest.fixture
 def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of files looked at in search of traces, in order; the limits are a tenth of the real ones."""
-    for name in ("FIRST_LOOK", "LONG_LOOK", "SHARED", "OPENED"):
-        monkeypatch.setattr(trace_folders, name, getattr(trace_folders, name) // 10)
+    """The names of files looked at in search of traces, in order; limits are small."""
+    for name, limit in {"FIRST_LOOK": 10, "LONG_LOOK": 50, "SHARED": 1000}.items():
+        monkeypatch.setattr(trace_folders, name, limit)
     names: list[str] = []
     original = trace_folders.may_be_trace
 
@@ -320,18 +320,18 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_many_large_folders_share_what_a_listing_looks_at(tmp_path: Path, looked_at: list[str]) -> None:
     for number in range(40):
-        fill(tmp_path / "source" / f"data-{number:02}", 600)
+        fill(tmp_path / "source" / f"data-{number:02}", 60)
     put(tmp_path, "source/run-1/step/a.trace.json", TRACE)
     put(tmp_path, "source/train/profiler-output/" + SYSTEM)
     listing = open_source(str(tmp_path / "source")).listing()
     assert [job.name for job in listing.jobs] == ["run-1", "train"]
-    assert len(looked_at) <= 42 + 40 * 10 + 1 + 10_000  # the source, a short look at each, and one budget for all
+    assert len(looked_at) <= 42 + 40 * 10 + 1 + 1000  # the source, a short look at each, and one budget for all
     assert "40 folders are too large" in listing.note
     assert "data-00, data-01, data-02, 37 more" in listing.note
 
 
 def test_a_trace_in_a_large_folder_is_found_and_then_nothing_is_noted(tmp_path: Path, looked_at: list[str]) -> None:
-    fill(tmp_path / "source" / "run", 200)
+    fill(tmp_path / "source" / "run", 30)
     put(tmp_path, "source/run/below/a.trace.json", TRACE)
     fill(tmp_path / "source" / "notes", 9)
     listing = open_source(str(tmp_path / "source")).listing()
@@ -340,9 +340,9 @@ def test_a_trace_in_a_large_folder_is_found_and_then_nothing_is_noted(tmp_path: 
 
 
 def test_a_folder_of_more_than_a_long_look_is_named(tmp_path: Path, looked_at: list[str]) -> None:
-    fill(tmp_path / "source" / "data", 499)
+    fill(tmp_path / "source" / "data", 49)
     assert open_source(str(tmp_path / "source")).listing().note == ""
-    fill(tmp_path / "source" / "data", 501)
+    fill(tmp_path / "source" / "data", 51)
     listing = open_source(str(tmp_path / "source")).listing()
     assert listing.jobs == ()
     assert "1 folder is too large to be looked through for traces: data." in listing.note
@@ -360,7 +360,7 @@ def test_files_that_are_opened_are_bounded_too(
 
 
 def test_upper_folders_are_looked_at_first(tmp_path: Path, looked_at: list[str]) -> None:
-    fill(tmp_path / "source" / "run" / "a-deep" / "b", 600)
+    fill(tmp_path / "source" / "run" / "a-deep" / "b", 60)
     put(tmp_path, "source/run/z.trace.json", TRACE)
     (job,) = open_source(str(tmp_path / "source")).jobs()
     assert job.name == "run"
