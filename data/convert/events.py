@@ -37,13 +37,11 @@ _PLAIN = ("args", "duration_ns")
 def convert_events(run: Conversion, readers: Sequence[EventReader]) -> tuple[EventPart, ...]:
     """Reads the event files of all readers and writes the parts of the event table."""
     mine: dict[str, list[tuple[int, SourceFile]]] = {reader.name: [] for reader in readers}
-    for file_id, file in run.to_read:
-        owner = next((reader for reader in readers if reader.matches(file)), None)
-        if owner is not None:
-            mine[owner.name].append((file_id, file))
-    wanted = [(reader, _without_copies(run, reader, mine[reader.name])) for reader in readers]
+    for file_id, file, reader in _without_copies(run, readers):
+        mine[reader.name].append((file_id, file))
     parts = EventParts(run.folder, _kept(run))
-    for reader, files in wanted:
+    for reader in readers:
+        files = mine[reader.name]
         if not files:
             continue
         ids = pa.array([file_id for file_id, _ in files], pa.int32())
@@ -57,26 +55,34 @@ def convert_events(run: Conversion, readers: Sequence[EventReader]) -> tuple[Eve
     return parts.close()
 
 
-def _without_copies(
-    run: Conversion, reader: EventReader, mine: list[tuple[int, SourceFile]]
-) -> list[tuple[int, SourceFile]]:
-    """Of the reader's new and changed files those that do not repeat another file byte for byte.
+def _without_copies(run: Conversion, readers: Sequence[EventReader]) -> list[tuple[int, SourceFile, EventReader]]:
+    """The new and changed files that do not repeat another file byte for byte, each with its reader.
 
     Of equal files the first one by path is read, also where another one had been read before it came.
     """
-    sizes = {file.size for _, file in mine}
-    known = [state.file for state in run.unchanged.values() if state.file.size in sizes and reader.matches(state.file)]
-    files = sorted(known + [file for _, file in mine], key=lambda file: file.path)
-    copies = find_copies([(file, run.local_path(file.path)) for file in files])
-    ids = {file.path: file_id for file_id, file in mine}
+    mine = [(file_id, file, reader) for file_id, file in run.to_read if (reader := _reader_of(file, readers))]
+    sizes = {file.size for _, file, _ in mine}
+    known = [
+        (state.file, reader)
+        for state in run.unchanged.values()
+        if state.file.size in sizes and (reader := _reader_of(state.file, readers))
+    ]
+    owned = sorted([*known, *((file, reader) for _, file, reader in mine)], key=lambda one: one[0].path)
+    paths = [(file, run.local_path(file.path)) for file, _ in owned]
+    copies = find_copies(paths, lambda at: owned[at][1].writer(*paths[at], run.folder))
+    ids = {file.path: file_id for file_id, file, _ in mine}
     for at, original in copies.items():
-        copy, first = files[at], files[original].path
+        copy, first = owned[at][0], owned[original][0].path
         if copy.path in run.unchanged and run.unchanged[copy.path].copy_of == first:
             continue
         file_id = ids[copy.path] if copy.path in ids else run.forget(copy)
         run.copy_of[file_id] = first
         run.problems.append(Problem(copy.path, None, f"this file is an exact copy of {first} and was left out", "note"))
     return [item for item in mine if item[0] not in run.copy_of]
+
+
+def _reader_of(file: SourceFile, readers: Sequence[EventReader]) -> EventReader | None:
+    return next((reader for reader in readers if reader.matches(file)), None)
 
 
 def _kept(run: Conversion) -> Iterator[tuple[EventPart, pa.Table | None]]:

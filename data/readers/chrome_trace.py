@@ -14,7 +14,7 @@ import duckdb
 
 from data.readers.events import EventBatch, EventPaths, EventReader
 from data.readers.trace_events import Format, Origin, read_traces
-from data.readers.trace_file import Early
+from data.readers.trace_file import Early, early, plain
 from data.sources import FileKind, SourceFile
 
 _RANKS = (
@@ -24,18 +24,32 @@ _RANKS = (
 )
 
 
-def rank_of(path: str) -> int:
-    """The rank that a file's name gives, else its folder's; 0 where none does: a run of one process writes none."""
+def rank_of(path: str) -> int | None:
+    """The rank that a file's name gives, else its folder's."""
     for part in reversed(path.split("/")):
         for pattern in _RANKS:
             if match := pattern.search(part):
                 return int(match[1])
-    return 0
+    return None
 
 
 def _origin(file: SourceFile, paths: EventPaths, first: Early) -> Origin:
-    rank = rank_of(file.path) if first.rank is None else first.rank
+    """Without any rank it is 0: a run of one process writes none."""
+    rank = (rank_of(file.path) or 0) if first.rank is None else first.rank
     return Origin(f"rank{rank}", str(rank))
+
+
+def _writer(file: SourceFile, path: str, scratch: Path) -> str:
+    """The rank, where the file itself gives none."""
+    rank = rank_of(file.path)
+    if rank is None:
+        return ""
+    try:
+        stream, _ = plain(path, scratch)
+    except OSError:
+        return ""
+    with stream:
+        return str(rank) if early(stream).rank is None else ""
 
 
 def _format(certain: bool) -> Format:
@@ -54,7 +68,7 @@ def _reader(kind: FileKind, name: str) -> EventReader:
     def read(db: duckdb.DuckDBPyConnection, paths: EventPaths, scratch: Path) -> Iterator[EventBatch]:
         return read_traces(db, paths, scratch, form)
 
-    return EventReader(name, lambda file: file.kind is kind, read)
+    return EventReader(name, lambda file: file.kind is kind, read, writer=_writer)
 
 
 READER = _reader(FileKind.TRACE, "PyTorch trace")

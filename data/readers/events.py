@@ -71,13 +71,15 @@ class EventReader:
 
     `read` gives the events of all paths batch by batch, so that no file has to fit into memory, and may use the folder
     it is given for files of its own. `group` names the files that complete each other: a file that is `waiting` is read
-    again when another one of its group changes.
+    again when another one of its group changes. `writer` gives the one writer that the name of a file gives and nothing
+    else does, from the file, where it lies, and the same folder; "" where there is none.
     """
 
     name: str
     matches: Callable[[SourceFile], bool]
     read: Callable[[duckdb.DuckDBPyConnection, EventPaths, Path], Iterator[EventBatch]]
     group: Callable[[SourceFile], str] = lambda file: file.path
+    writer: Callable[[SourceFile, str, Path], str] = lambda file, path, scratch: ""
 
 
 def split_node_id(node_id: str) -> tuple[str, str]:

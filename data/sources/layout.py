@@ -23,7 +23,7 @@ _EVENT_NAME = re.compile(
 _TENSORFLOW_TRACE = re.compile(r"tensorflow/detailed_profiling/.*[^/]\.trace\.json(?:\.gz)?", re.ASCII | re.IGNORECASE)
 _TENSORFLOW_METADATA = re.compile(r"tensorflow/detailed_profiling/(?:.*/)?([^/]+)_(\d{16})_\d+\.metadata", re.ASCII)
 _JSON_NAME = re.compile(r".+\.json(?:\.gz)?", re.ASCII | re.IGNORECASE | re.DOTALL)
-_TRACE_NAME = re.compile(r"(?:.*[._-])?trace\.json(?:\.gz)?", re.ASCII | re.IGNORECASE | re.DOTALL)
+_TRACE_NAME = re.compile(rf"(?:.*[._-])?trace{_COPY}\.json(?:\.gz)?", re.ASCII | re.IGNORECASE | re.DOTALL)
 _ADDED = re.compile(r"(?<=\.json)(?!\.gz)\.[a-z]{2,12}\Z", re.ASCII | re.IGNORECASE)
 _TRACE_TIME = re.compile(r"[._](1\d{12}|1\d{15}|1\d{18})\.", re.ASCII)
 _RANK_FOLDER = re.compile(r"(?:rank|worker)[-_ ]?\d+", re.ASCII | re.IGNORECASE)

@@ -142,6 +142,41 @@ def test_traces_that_come_change_and_go(tmp_path: Path) -> None:
     assert assert_like_from_scratch(job, store).manifest.kernels == 5
 
 
+def ranks_of_copies(job: Job, store: Path) -> tuple[list[str], dict[str, str]]:
+    """The ranks with events, an entry for each event; and the files left out, with what each repeats."""
+    found = assert_like_from_scratch(job, store)
+    left_out = {row["path"]: row["copy_of"] for row in found.table("files") if row["copy_of"]}
+    return sorted(row["worker"] for row in found.events()), left_out
+
+
+def test_the_same_bytes_under_the_names_of_two_ranks_are_two_recordings(tmp_path: Path) -> None:
+    """Found in any order, a copy that names no rank repeats one that does."""
+    job, store = Job(tmp_path / "run"), tmp_path / "store"
+    trace = gzip.compress(json.dumps([event(START_US, 7)]).encode(), mtime=0)
+    job.write("a.trace.json", trace)
+    job.write("b.trace.json", trace)
+    assert ranks_of_copies(job, store) == (["0"], {"b.trace.json": "a.trace.json"})
+    job.write("rank1.trace.json", trace)
+    assert ranks_of_copies(job, store) == (["1"], dict.fromkeys(["a.trace.json", "b.trace.json"], "rank1.trace.json"))
+    job.write("rank2/trace.json", trace)
+    job.write("rank2/trace (1).json", trace)
+    job.write("rank2/zz.json", trace)
+    ranks, left_out = ranks_of_copies(job, store)
+    assert ranks == ["1", "2"]
+    assert left_out["rank2/trace.json"] == left_out["rank2/zz.json"] == "rank2/trace (1).json"
+    job.remove("rank1.trace.json")
+    assert ranks_of_copies(job, store)[0] == ["2"]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_trace_that_gives_its_rank_keeps_it_under_any_name(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    job = Job(tmp_path / "run")
+    trace = pack(json.dumps({"traceEvents": [event(START_US, 7)], "distributedInfo": {"rank": 3}}).encode())
+    job.write("rank3.trace.json", trace)
+    job.write("rank4.trace.json", trace)
+    assert ranks_of_copies(job, tmp_path / "store") == (["3"], {"rank4.trace.json": "rank3.trace.json"})
+
+
 def test_events_lie_in_parts_and_only_those_that_lose_rows_are_written_again(
     job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,16 +134,16 @@ def test_times_that_count_from_nothing_known_are_a_note(tmp_path: Path) -> None:
         ("rank3.pt.trace.json", 3),
         ("deep/rank_12/trace.json", 12),
         ("worker-7.1767268802123.pt.trace.json.gz", 7),
-        ("host_1234.1767268802123.pt.trace.json", 0),
+        ("host_1234.1767268802123.pt.trace.json", None),
         ("inference_rank_1.json.gz", 1),
         ("rank2/sampled_rank-5.json.gz", 5),
-        ("trace.json", 0),
+        ("trace.json", None),
     ],
 )
-def test_ranks_of_names(tmp_path: Path, path: str, rank: int) -> None:
+def test_ranks_of_names(tmp_path: Path, path: str, rank: int | None) -> None:
     assert rank_of(path) == rank
     (row,) = read(tmp_path, json.dumps([good(1)]).encode(), path).rows
-    assert (row["node"], row["worker"]) == (f"rank{rank}", str(rank))
+    assert (row["node"], row["worker"]) == (f"rank{rank or 0}", str(rank or 0))
 
 
 def test_ids_of_any_kind_are_kept_as_they_are_written(tmp_path: Path) -> None:

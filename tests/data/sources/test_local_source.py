@@ -282,6 +282,7 @@ def test_files_among_traces_are_known_by_their_names(tmp_path: Path) -> None:
         "a.trace.json": FileKind.TRACE,
         "b_trace.json.gz": FileKind.TRACE,
         "trace.json": FileKind.TRACE,
+        "e.pt.trace (2).json": FileKind.TRACE,
         "mytrace.json": FileKind.PERHAPS_TRACE,
         "c.json": FileKind.PERHAPS_TRACE,
         "d.txt": FileKind.OTHER,
