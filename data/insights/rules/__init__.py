@@ -12,6 +12,8 @@ from data.insights.rules import (
     load_balancing,
     low_gpu_utilization,
     max_initialization_time,
+    overall_framework_metrics,
+    overall_system_usage,
     step_outlier,
     stopped_gpu,
     straggling_node,
@@ -26,7 +28,9 @@ RULES: tuple[Rule, ...] = (
     batch_size.RULE,
     max_initialization_time.RULE,
     load_balancing.RULE,
+    overall_system_usage.RULE,
     dataloader.RULE,
+    overall_framework_metrics.RULE,
     stopped_gpu.RULE,
     straggling_node.RULE,
 )
