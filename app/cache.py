@@ -20,6 +20,7 @@ from flask import Flask
 from flask_caching import Cache
 from flask_caching.backends.filesystemcache import FileSystemCache
 
+import data
 from app.settings import SettingsError
 from data import codec
 from data.errors import FormatError
@@ -95,6 +96,7 @@ class CachedFetch:
         self._store = store
         self._cache = cache
         self._locks = _KeyLocks()
+        self._program = program_version()
 
     def __call__(self, query: Callable[Concatenate[Database, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result of the query with these arguments, from the cache or from the store."""
@@ -120,7 +122,7 @@ class CachedFetch:
         versions = [self._store.version(job) for job in jobs]
         if not all(versions):
             return None
-        parts = (SCHEMA_VERSION, versions, name, args, sorted(kwargs.items()))
+        parts = (self._program, SCHEMA_VERSION, versions, name, args, sorted(kwargs.items()))
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -134,6 +136,14 @@ def cached_fetch(store: Versioned, server: Flask, folder: Path) -> CachedFetch:
         "CACHE_DEFAULT_TIMEOUT": KEEP_S,
     }
     return CachedFetch(store, Cache(server, config=config))
+
+
+def program_version() -> str:
+    """Changes with every change of the code that answers: what an older program concluded is not shown by a newer."""
+    root = Path(data.__file__).parent
+    files = sorted((str(path.relative_to(root)), path.stat()) for path in root.rglob("*.py"))
+    parts = [(name, found.st_size, found.st_mtime_ns) for name, found in files]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def _make_private(folder: Path) -> None:

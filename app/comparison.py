@@ -5,6 +5,9 @@ The first selection is A, the run that B is measured against; of both, the whole
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from app import judgement
 from app.judgement import Choice, StoredEvidence
 from data.errors import MissingTable
@@ -21,6 +24,8 @@ from data.queries.description import description
 from data.selection import Selection
 from data.store import Database
 
+R = TypeVar("R")
+
 
 def comparison(db: Database, a: Selection, b: Selection) -> Comparison:
     """Whether the runs can be compared, and the verdict on every figure."""
@@ -36,11 +41,12 @@ def changes(db: Database, a: Selection, b: Selection, choice: Choice) -> tuple[F
 def steps_apart(db: Database, a: Selection, b: Selection) -> Waterfall:
     """Where the mean step of B is longer or shorter than that of A. Raises MissingTable where one has no step."""
     kinds = tuple(kind for kind, _ in KINDS)
-    found = [breakdown.last_steps(db, one, RULES, kinds) for one in (_whole(a), _whole(b))]
-    if not all(one.spent_ns.any() for one in found):
+    found = _of_both(lambda one: breakdown.last_steps(db, one, RULES, kinds), a, b)
+    bare = [letter for letter, one in zip("AB", found, strict=True) if not one.spent_ns.any()]
+    if bare:
         raise MissingTable(
-            "Not both runs recorded what their steps are made of.",
-            "Record framework events (detailed profiling, or torch.profiler) in both.",
+            f"{' and '.join(bare)} recorded no events inside {'its' if len(bare) == 1 else 'their'} last steps.",
+            "Record framework events (detailed profiling, or torch.profiler) in both runs.",
         )
     means = [
         float(step_series(StoredEvidence(db, one.job).steps, part.phase).duration_s.mean())
@@ -51,7 +57,19 @@ def steps_apart(db: Database, a: Selection, b: Selection) -> Waterfall:
 
 def operators_apart(db: Database, a: Selection, b: Selection) -> tuple[OperatorChange, ...]:
     """Operators that came, went or changed. Raises MissingTable where one has none."""
-    return operator_changes(operators.by_name(db, _whole(a)), operators.by_name(db, _whole(b)))
+    found = _of_both(lambda one: operators.by_name(db, one), a, b)
+    return operator_changes(found[0], found[1])
+
+
+def _of_both(query: Callable[[Selection], R], a: Selection, b: Selection) -> list[R]:
+    """The same of both runs. Raises MissingTable that says which of them lacks it."""
+    found = []
+    for letter, one in (("A", a), ("B", b)):
+        try:
+            found.append(query(_whole(one)))
+        except MissingTable as missing:
+            raise MissingTable(f"{letter}: {missing.message}", missing.hint) from missing
+    return found
 
 
 def _whole(selection: Selection) -> Selection:

@@ -9,19 +9,22 @@ from dash import Dash, html
 from dash.development.base_component import Component
 
 from app import urls
-from app.comparison import changes, comparison
+from app.comparison import changes, comparison, operators_apart, steps_apart
 from app.judgement import Choice
 from app.page import address_of
-from app.panels import Request, register_content
+from app.panels import Request, register_content, register_figure
 from app.pricing import cost_of
 from app.urls import Address
 from components import comparison as tables
+from components import operator_changes
 from components.cards import section_title
-from components.panels import EmptyView, content_panel
+from components.figures import waterfall
+from components.figures.axes import View
+from components.panels import EmptyView, FigureView, content_panel, figure_panel
 from data.errors import UnknownJob
 from data.insights.comparison.verdict import cost_row
 from data.queries import jobs
-from data.selection import Selection
+from data.selection import Selection, Window
 from data.store import Fetch
 
 KEYS = ("a", "b")
@@ -34,6 +37,8 @@ class Id(StrEnum):
     PARITY = "compare-parity"
     VERDICT = "compare-verdict"
     FINDINGS = "compare-findings"
+    WATERFALL = "compare-waterfall"
+    OPERATORS = "compare-operators"
 
 
 def layout(address: Address) -> html.Div:
@@ -46,6 +51,9 @@ def layout(address: Address) -> html.Div:
             content_panel(Id.PARITY, "", min_height=60, query_keys=KEYS),
             section_title("Verdict", "B against A · whole job"),
             content_panel(Id.VERDICT, "", min_height=420, query_keys=KEYS),
+            section_title("Step time", "why it changed, by kinds of events"),
+            figure_panel(Id.WATERFALL, "From the mean step of A to that of B", height=280, wide=True, query_keys=KEYS),
+            content_panel(Id.OPERATORS, "Operators that changed", min_height=120, query_keys=KEYS),
             section_title("Insights", "what became of what the rules found"),
             content_panel(Id.FINDINGS, "", min_height=120, query_keys=(*KEYS, "mode")),
         ],
@@ -74,6 +82,8 @@ def register(dash_app: Dash, fetch: Fetch) -> None:
     register_content(dash_app, Id.HEAD, partial(draw_head, fetch, dash_app))
     register_content(dash_app, Id.PARITY, lambda request: draw_parity(fetch, request))
     register_content(dash_app, Id.VERDICT, lambda request: draw_verdict(fetch, request))
+    register_figure(dash_app, Id.WATERFALL, lambda request: draw_waterfall(fetch, request))
+    register_content(dash_app, Id.OPERATORS, lambda request: draw_operators(fetch, request))
     register_content(dash_app, Id.FINDINGS, lambda request: draw_findings(fetch, request))
 
 
@@ -107,6 +117,17 @@ def draw_verdict(fetch: Fetch, request: Request) -> Component | EmptyView:
     a, b = pair(request)
     costs = [cost_of(fetch, one.job).total_usd for one in (a, b)]
     return tables.verdict_table((*fetch(comparison, a, b).rows, cost_row(*costs)))
+
+
+def draw_waterfall(fetch: Fetch, request: Request) -> FigureView | EmptyView:
+    """Where the mean step became longer or shorter."""
+    view = View(Window(0, 1), request.theme, revision=request.search)
+    return waterfall.step_waterfall(fetch(steps_apart, *pair(request)), view)
+
+
+def draw_operators(fetch: Fetch, request: Request) -> Component | EmptyView:
+    """Operators that came, went or changed."""
+    return operator_changes.operator_changes(fetch(operators_apart, *pair(request)))
 
 
 def draw_findings(fetch: Fetch, request: Request) -> Component | EmptyView:

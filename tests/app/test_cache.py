@@ -217,3 +217,12 @@ def test_a_query_of_two_jobs_is_asked_again_when_either_changes(fetch: cache.Cac
     fetch(both, *pair)
     fetch(both, *pair)
     assert store.calls == 4
+
+
+def test_another_program_asks_again(
+    fetch: cache.CachedFetch, store: FakeStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch(histogram, WHOLE)
+    monkeypatch.setattr(cache, "program_version", lambda: "newer")
+    cache.cached_fetch(store, Flask("test"), folder)(histogram, WHOLE)
+    assert store.calls == 2
