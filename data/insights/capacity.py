@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +61,32 @@ def unused_gpus(node: NodeTicks) -> UnusedGpus:
     at_s = np.stack([begin, begin + seconds], axis=1).ravel()
     unused_s = np.stack([total - idle, total], axis=1).ravel()
     return UnusedGpus(int(node.tick_ns[0]), at_s, unused_s, len(node.gpus))
+
+
+Windows = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Starts and ends, nanoseconds."""
+
+
+def wasted_by_processes(
+    ticks: Ticks | None,
+    processes: Mapping[str, int],
+    lost: Iterable[tuple[str, Windows, NDArray[np.float64]]],
+) -> tuple[float | None, float | None]:
+    """GPU-seconds that processes lose, where each has an equal part of its node's GPUs; node-seconds without GPUs.
+
+    `lost` has, for a process, its node, windows that do not overlap, and the seconds that it loses in each: of the
+    GPUs' time no more than that, and no more than the unused part of the window.
+    """
+    if ticks is None:
+        return None, None
+    unused = {node.node: unused_gpus(node) for node in ticks.nodes}
+    gpu_s = node_s = 0.0
+    for node, windows, seconds in lost:
+        node_s += float(seconds.sum()) / processes[node]
+        if node in unused and unused[node].gpus:
+            most = np.minimum(unused[node].between(*windows), seconds * unused[node].gpus)
+            gpu_s += float(most.sum()) / processes[node]
+    return (gpu_s, None) if any(one.gpus for one in unused.values()) else (None, node_s)
 
 
 def disjoint(start_ns: NDArray[np.int64], end_ns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +32,25 @@ class StepSeries:
     def name(self) -> str:
         """The process, for a sentence."""
         return f"process {self.worker} of {self.node}" if self.worker else self.node
+
+    @property
+    def follows(self) -> NDArray[np.bool_]:
+        """[steps - 1] Whether nothing is missing before the next step: its number follows that of its own phase.
+
+        Where a profiler only recorded some steps, the time before the next recorded one is no gap. A number that begins
+        again, or that is not known, says nothing.
+        """
+        follows = np.ones(max(len(self.step) - 1, 0), bool)
+        for group in np.unique(self.group).tolist():
+            at = np.flatnonzero(self.group == group)
+            before, after = self.step[at[:-1]], self.step[at[1:]]
+            follows[at[1:][(before >= 0) & (after > before + 1)] - 1] = False
+        return follows
+
+
+def processes_by_node(series: Iterable[StepSeries]) -> dict[str, int]:
+    """How many processes of each node took steps."""
+    return dict(Counter(node for node, _ in {(one.node, one.worker) for one in series}))
 
 
 def by_phase(records: StepRecords) -> tuple[StepSeries, ...]:

@@ -14,6 +14,7 @@ from data.insights.rules import (
     max_initialization_time,
     overall_framework_metrics,
     overall_system_usage,
+    step_gap,
     step_outlier,
     stopped_gpu,
     straggling_node,
@@ -32,5 +33,6 @@ RULES: tuple[Rule, ...] = (
     dataloader.RULE,
     overall_framework_metrics.RULE,
     stopped_gpu.RULE,
+    step_gap.RULE,
     straggling_node.RULE,
 )

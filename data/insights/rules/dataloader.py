@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from data.errors import MissingTable
 from data.frames.evidence import LOADER_KINDS, LoaderEvents, Ticks
 from data.frames.findings import Figure, Outcome, Place
-from data.insights.capacity import NS_PER_S, covered_s, disjoint, unused_gpus
+from data.insights.capacity import NS_PER_S, Windows, covered_s, disjoint, wasted_by_processes
 from data.insights.evidence import Evidence
 from data.insights.rule import ORIGINAL, Rule, Setting, Values
 from data.insights.scans import SCAN_NS, scan_ends
@@ -175,7 +175,7 @@ def processes_by_second(
     return counts[counts > 0]
 
 
-def _waits(events: LoaderEvents, at: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _waits(events: LoaderEvents, at: int) -> list[Windows]:
     """Per process of a node, when it waits for a batch."""
     mine = np.flatnonzero((events.node == at) & (events.kind == WAIT))
     if events.of_profiler[mine].any():
@@ -188,18 +188,12 @@ def _waits(events: LoaderEvents, at: int) -> list[tuple[NDArray[np.int64], NDArr
 
 
 def _wasted(events: LoaderEvents, ticks: Ticks, few: set[str]) -> tuple[float | None, float | None]:
-    """What GPUs leave unused while their process waits for a batch, each process having its part of the node's."""
-    gpu_s, node_s, known = 0.0, 0.0, False
-    for node in ticks.nodes:
-        waits = _waits(events, events.nodes.index(node.node)) if node.node in few else []
-        unused = unused_gpus(node)
-        for one in waits:
-            known = True
-            gpu_s += float(unused.between(*one).sum()) / len(waits)
-            node_s += covered_s(*one) / len(waits)
-    if not known:
+    """What GPUs leave unused while their process waits for a batch."""
+    waits = {name: _waits(events, at) for at, name in enumerate(events.nodes) if name in few}
+    if not any(waits.values()):
         return None, None
-    return (gpu_s, None) if any(node.gpus for node in ticks.nodes) else (None, node_s)
+    lost = [(node, one, (one[1] - one[0]) / NS_PER_S) for node, many in waits.items() for one in many]
+    return wasted_by_processes(ticks, {node: len(many) for node, many in waits.items()}, lost)
 
 
 def _sentence(bad: list[_Node], few: list[_Node]) -> str:
