@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,14 @@ def seen_by(time_ns: NDArray[np.int64], ends_ns: NDArray[np.int64]) -> NDArray[n
     return np.searchsorted(time_ns, ends_ns, side="right")
 
 
+def present(*columns: NDArray[np.float64]) -> Flags | slice:
+    """Where all of these have a value; a slice where that is everywhere, which saves copying them."""
+    known: Flags = ~np.isnan(columns[0])
+    for column in columns[1:]:
+        known &= ~np.isnan(column)
+    return slice(None) if known.all() else known
+
+
 @dataclass(frozen=True)
 class Scanned:
     """A series of samples as scans see it: `ends` holds, for each scan that judges, how many samples there were.
@@ -49,32 +57,42 @@ class Scanned:
 
     def quantiles(self, point: float, of: Flags) -> NDArray[np.float64]:
         """The quantile of the windows of some scans, by linear interpolation."""
-        ends = self.ends[of]
-        step = max(_AT_ONCE // self.window, 1)
-        parts = [
-            np.quantile(self.values[ends[at : at + step, None] - self.window + np.arange(self.window)], point, axis=1)
-            for at in range(0, len(ends), step)
-        ]
+        parts = [np.quantile(self.values[at], point, axis=1) for at in self._windows(of)]
         return np.concatenate(parts) if parts else np.empty(0)
 
     def covered(self, of: Flags) -> Flags:
         """[samples] which of them lie in the window of any of some scans."""
-        change = np.zeros(len(self.values) + 1, np.int64)
+        change = np.zeros(len(self.values) + 1, np.int32)
         np.add.at(change, self.ends[of] - self.window, 1)
         np.add.at(change, self.ends[of], -1)
         inside: Flags = np.cumsum(change[:-1]) > 0
         return inside
 
+    def _windows(self, of: Flags) -> Iterator[NDArray[np.int64]]:
+        """[scans, window] positions of the samples of some scans' windows, in pieces that memory can hold."""
+        ends = self.ends[of]
+        step = max(_AT_ONCE // self.window, 1)
+        for at in range(0, len(ends), step):
+            yield ends[at : at + step, None] - self.window + np.arange(self.window)
+
     def _judged(self, point: float, low: Flags, is_low: Callable[[NDArray[np.float64]], Flags]) -> Flags:
         """Whether the quantile is on the low side of a limit, given which samples are.
 
         A quantile lies between two neighbours in rank. How many samples of a window are low tells on which side each of
-        them is, without sorting; only where they lie on both sides of the limit the quantile has to be worked out.
+        them is, without sorting. Only where they lie on both sides, the highest low sample and the lowest other one,
+        the quantile has to be worked out.
         """
         rank = point * (self.window - 1)
-        total = np.concatenate([[0], np.cumsum(low)])
+        total = np.concatenate([[0], np.cumsum(low, dtype=np.int32)])
         lows = total[self.ends] - total[self.ends - self.window]
         found: Flags = lows > np.ceil(rank)
         between = ~found & (lows > np.floor(rank))
-        found[between] = is_low(self.quantiles(point, between))
+        if between.any():
+            parts = []
+            for at in self._windows(between):
+                values, are_low = self.values[at], low[at]
+                below = np.where(are_low, values, -np.inf).max(axis=1)
+                above = np.where(are_low, np.inf, values).min(axis=1)
+                parts.append(is_low(below + (above - below) * (rank % 1)))
+            found[between] = np.concatenate(parts)
         return found

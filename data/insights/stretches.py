@@ -35,6 +35,11 @@ def tick_seconds(tick_ns: NDArray[np.int64], interval_ns: int) -> NDArray[np.flo
 
 def unused_seconds(tick_ns: NDArray[np.int64], interval_ns: int, percent: NDArray[np.float64]) -> NDArray[np.float64]:
     """[ticks, GPUs] the part of each tick's time in which a GPU was not used; 0 where it was not measured."""
-    unused = np.clip(100 - np.nan_to_num(percent, nan=100.0), 0, 100) / 100
-    seconds: NDArray[np.float64] = tick_seconds(tick_ns, interval_ns)[:, None] * unused
+    seconds: NDArray[np.float64] = tick_seconds(tick_ns, interval_ns)[:, None] * unused_share(percent)
     return seconds
+
+
+def unused_share(percent: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much of a GPU is not used, 0 to 1; 0 where that was not measured."""
+    share: NDArray[np.float64] = np.minimum(np.fmax(100 - percent, 0), 100) / 100
+    return share

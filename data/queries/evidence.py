@@ -125,7 +125,8 @@ def _matrix(column: pa.ChunkedArray, devices: int) -> NDArray[np.float64]:
     width = max(devices, int(lengths.max(initial=0)))
     values = _numbers(lists.flatten())
     if len(values) == len(lists) * width:
-        return values.reshape(len(lists), width)[:, :devices]
-    full = np.full((len(lists), width), np.nan)
-    full[np.arange(width) < lengths[:, None]] = values
-    return full[:, :devices]
+        full = values.reshape(len(lists), width)
+    else:
+        full = np.full((len(lists), width), np.nan)
+        full[np.arange(width) < lengths[:, None]] = values
+    return np.asfortranarray(full[:, :devices])  # rules go through it device by device

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,9 @@ from data.frames.evidence import NodeTicks, Ticks
 from data.frames.findings import Figure, Outcome, Place
 from data.insights.evidence import Evidence
 from data.insights.rule import ORIGINAL, Rule, Setting, Values
-from data.insights.scans import Flags, Scanned, scan_ends, seen_by
+from data.insights.scans import Flags, Scanned, present, scan_ends, seen_by
 from data.insights.statement import counted, times
-from data.insights.stretches import stretches, unused_seconds
+from data.insights.stretches import stretches, tick_seconds, unused_share
 
 POINTS_ARE = "samples of GPUs with memory and cores"
 P95 = 0.95
@@ -30,19 +31,19 @@ class _Gpu:
     node: NodeTicks
     device: str
     time_ns: NDArray[np.int64]
-    unused_s: NDArray[np.float64]
+    seconds: NDArray[np.float64]  # that each tick stands for
     cpu: Scanned
     gpu: Scanned
     memory: Scanned
     bad: Flags  # [scans judged]
 
-    @property
+    @cached_property
     def covered(self) -> Flags:
         return self.gpu.covered(self.bad)
 
-    @property
+    @cached_property
     def wasted_s(self) -> float:
-        return float(self.unused_s[self.covered].sum())
+        return float((self.seconds * unused_share(self.gpu.values))[self.covered].sum())
 
     @property
     def p95(self) -> str:
@@ -129,15 +130,15 @@ def _gpus(ticks: Ticks, values: Values) -> list[_Gpu]:
     nodes = [node for node in ticks.nodes if node.gpus]
     found = []
     for node in nodes:
-        unused_s = unused_seconds(node.tick_ns, node.interval_ns, node.gpu)
+        seconds = tick_seconds(node.tick_ns, node.interval_ns)
         for at, memory_at in _pairs(node):
             columns = node.cpu_mean, node.gpu[:, at], node.gpu_memory[:, memory_at]
-            known = ~np.isnan(columns).any(axis=0)
+            known = present(*columns)
             ends = np.unique(seen_by(node.tick_ns[known], scans))
             ends = ends[(ends > patience) & (ends >= window)]
             cpu, gpu, memory = (Scanned(column[known], ends, window) for column in columns)
             bad = _light(cpu, gpu, memory, values) & ~gpu.below(P95, UNUSED_PERCENT)
-            found.append(_Gpu(node, node.gpus[at], node.tick_ns[known], unused_s[known, at], cpu, gpu, memory, bad))
+            found.append(_Gpu(node, node.gpus[at], node.tick_ns[known], seconds[known], cpu, gpu, memory, bad))
     if not found:
         raise MissingTable("No memory of GPUs was recorded." if nodes else "No GPU was recorded.")
     if all(np.isnan(node.cpu_mean).all() for node in nodes):
@@ -151,7 +152,7 @@ def _as_the_original(
     window = int(values["window"])
     scans = scan_ends(ticks.start_ns, ticks.end_ns)
     columns = node.cpu_mean, node.gpu[:, pair[0]], node.gpu_memory[:, pair[1]]
-    known = [~np.isnan(column) for column in columns]
+    known = [present(column) for column in columns]
     ends = np.stack([seen_by(node.tick_ns[here], scans) for here in known])
     judging = (ends[0] > values["patience"]) & (ends[:2] > window).all(axis=0) & (ends[2] >= window)
     cpu, gpu, memory = (
@@ -161,11 +162,10 @@ def _as_the_original(
 
 
 def _light(cpu: Scanned, gpu: Scanned, memory: Scanned, values: Values) -> Flags:
-    light: Flags = (
-        cpu.below(P95, values["cpu_threshold_p95"])
-        & gpu.below(P95, values["gpu_threshold_p95"])
-        & memory.below(P95, values["gpu_memory_threshold_p95"])
-    )
+    light = cpu.below(P95, values["cpu_threshold_p95"])
+    for series, limit in ((gpu, "gpu_threshold_p95"), (memory, "gpu_memory_threshold_p95")):
+        if light.any():
+            light &= series.below(P95, values[limit])
     return light
 
 

@@ -12,12 +12,13 @@ from data.frames.evidence import Ticks
 from data.frames.findings import Figure, Outcome, Place
 from data.insights.evidence import Evidence
 from data.insights.rule import ORIGINAL, Rule, Setting, Values
+from data.insights.scans import present
 from data.insights.statement import counted, times
 
 POINTS_ARE = "samples of GPU memory"
 
-DECIMALS = 6
-"""Means are rounded to this, so that sums of decimal fractions do not cross a threshold by their last bit."""
+NOTHING = 1e-6
+"""Sums of decimal fractions are off by less than this, so a difference to a threshold has to be larger, in points."""
 
 NEARLY_FULL = 90.0
 """A GPU whose memory comes to this has little room for one more rise, percent."""
@@ -106,7 +107,7 @@ def compat(evidence: Evidence, values: Values) -> Outcome:
     window, patience = int(values["window"]), int(values["patience"])
     triggered, points = 0, 0
     for _, _, _, memory in _series(evidence.ticks):
-        higher = increases(memory, window) > values["increase"]
+        higher = increases(memory, window) > values["increase"] + NOTHING
         triggered += int(higher[max(patience - (window + 1), 0) :].sum())
         points = len(memory)
     return replace(
@@ -132,7 +133,7 @@ def increases(memory: NDArray[np.float64], window: int) -> NDArray[np.float64]:
     total = np.concatenate([[0.0], np.cumsum(memory)])
     now = (total[window + 2 :] - total[2:-window]) / window
     before = (total[window:-2] - total[1 : -window - 1]) / (window - 1)
-    found: NDArray[np.float64] = np.round(now - before, DECIMALS)
+    found: NDArray[np.float64] = now - before
     return found
 
 
@@ -143,15 +144,15 @@ def rises(levels: NDArray[np.float64], first: int, window: int, increase: float)
     one has to exceed. So one rise counts once, however long it takes, and a return to an old level never.
     """
     highest = np.maximum.accumulate(levels)
-    higher = np.flatnonzero(np.diff(highest) > 0) + 1
-    last = higher[np.append(np.diff(higher) > window, True)] if len(higher) else higher
+    higher = np.flatnonzero(np.diff(highest) > NOTHING) + 1
+    last = np.append(higher[:-1][np.diff(higher) > window], len(levels) - 1 if not len(higher) else higher[-1])
     found: list[Rise] = []
     while first < len(levels):
         before = float(highest[first - 1])
-        above = int(np.searchsorted(highest, round(before + increase, DECIMALS), side="right"))
+        above = int(np.searchsorted(highest, before + increase + NOTHING))
         if above == len(levels):
             break
-        settled = int(last[np.searchsorted(last, above)])
+        settled = max(int(last[min(int(np.searchsorted(last, above)), len(last) - 1)]), above)
         start = first - 1 + int(np.flatnonzero(levels[first - 1 : above] <= before)[-1])
         found.append(Rise(start + window - 1, settled + window - 1, before, float(highest[settled])))
         first = settled + 1
@@ -163,7 +164,7 @@ def _series(ticks: Ticks) -> list[tuple[str, str, NDArray[np.int64], NDArray[np.
     found = []
     for node in ticks.nodes:
         for at, device in enumerate(node.gpu_memories):
-            known = ~np.isnan(node.gpu_memory[:, at])
+            known = present(node.gpu_memory[:, at])
             found.append((node.node, device, node.tick_ns[known], node.gpu_memory[known, at]))
     if not found:
         raise MissingTable("No memory of GPUs was recorded.")
@@ -175,7 +176,7 @@ def _memories(ticks: Ticks, values: Values) -> list[_Memory]:
     found = []
     for node, device, time_ns, memory in _series(ticks):
         total = np.concatenate([[0.0], np.cumsum(memory)])
-        levels = np.round((total[window:] - total[:-window]) / window, DECIMALS)
+        levels = (total[window:] - total[:-window]) / window
         first = max(patience - window, 0) + 1
         here = rises(levels, first, window, values["increase"])
         found.append(_Memory(node, device, time_ns, levels, max(len(levels) - first, 0), here))

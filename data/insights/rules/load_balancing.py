@@ -51,7 +51,8 @@ class _Node:
     @property
     def wasted_s(self) -> NDArray[np.float64]:
         """[GPUs] of the lesser ones, the unused time beyond that of the others."""
-        seconds = tick_seconds(self.ticks.tick_ns, self.ticks.interval_ns) @ ~np.isnan(self.ticks.gpu)
+        each_s = tick_seconds(self.ticks.tick_ns, self.ticks.interval_ns)[:, None]
+        seconds = (each_s * ~np.isnan(self.ticks.gpu)).sum(axis=0)
         unused = unused_seconds(self.ticks.tick_ns, self.ticks.interval_ns, self.ticks.gpu).sum(axis=0)
         share = unused / np.maximum(seconds, 1e-9)
         others = ~self.lesser & (self.samples > 0)

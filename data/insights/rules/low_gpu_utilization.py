@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,9 @@ from data.frames.evidence import Ticks
 from data.frames.findings import Figure, Outcome, Place
 from data.insights.evidence import Evidence
 from data.insights.rule import ORIGINAL, Rule, Setting, Values
-from data.insights.scans import Flags, Scanned, scan_ends, seen_by
+from data.insights.scans import Flags, Scanned, present, scan_ends, seen_by
 from data.insights.statement import counted, names, times
-from data.insights.stretches import stretches, unused_seconds
+from data.insights.stretches import stretches, tick_seconds, unused_share
 
 POINTS_ARE = "samples of GPUs"
 NO_GPU = "No GPU was recorded."
@@ -28,7 +29,7 @@ class _Gpu:
     device: str
     interval_ns: int
     time_ns: NDArray[np.int64]
-    unused_s: NDArray[np.float64]  # of each sample: the part of its time in which the GPU was not used
+    seconds: NDArray[np.float64]  # that each sample stands for
     scanned: Scanned
     low: Flags  # [scans judged]
     swings: Flags
@@ -41,9 +42,10 @@ class _Gpu:
     def bad(self) -> Flags:
         return self.low | self.swings
 
-    @property
+    @cached_property
     def wasted_s(self) -> float:
-        return float(self.unused_s[self.scanned.covered(self.bad)].sum())
+        unused_s = self.seconds * unused_share(self.scanned.values)
+        return float(unused_s[self.scanned.covered(self.bad)].sum())
 
 
 def judge(evidence: Evidence, values: Values) -> Outcome:
@@ -71,8 +73,7 @@ def judge(evidence: Evidence, values: Values) -> Outcome:
             figures=figures,
             confidence=_confidence(bad, judged, gpus),
         )
-    wasted = {gpu.name: gpu.wasted_s for gpu in bad}
-    bad.sort(key=lambda gpu: -wasted[gpu.name])
+    bad.sort(key=lambda gpu: -gpu.wasted_s)
     triggered = sum(int(gpu.bad.sum()) for gpu in bad)
     return Outcome(
         "issue",
@@ -84,7 +85,7 @@ def judge(evidence: Evidence, values: Values) -> Outcome:
         places=tuple(_place(gpu) for gpu in bad[:5]),
         figures=figures,
         confidence=_confidence(bad, judged, gpus),
-        wasted_gpu_s=sum(wasted.values()),
+        wasted_gpu_s=sum(gpu.wasted_s for gpu in bad),
     )
 
 
@@ -111,16 +112,18 @@ def _gpus(ticks: Ticks, values: Values, *, again: bool) -> list[_Gpu]:
     scans = scan_ends(ticks.start_ns, ticks.end_ns)
     found = []
     for node in ticks.nodes:
-        unused_s = unused_seconds(node.tick_ns, node.interval_ns, node.gpu)
+        seconds = tick_seconds(node.tick_ns, node.interval_ns)
         for at, device in enumerate(node.gpus):
-            known = ~np.isnan(node.gpu[:, at])
+            known = present(node.gpu[:, at])
             time_ns = node.tick_ns[known]
             ends = seen_by(time_ns, scans)
             ends = ends[(ends > patience) & (ends >= window)]
             scanned = Scanned(node.gpu[known, at], ends if again else np.unique(ends), window)
             low = scanned.below(0.95, values["threshold_p95"])
-            swings = scanned.above(0.95, values["threshold_p95"]) & scanned.below(0.05, values["threshold_p5"])
-            found.append(_Gpu(node.node, device, node.interval_ns, time_ns, unused_s[known, at], scanned, low, swings))
+            swings = np.zeros_like(low)
+            if not low.all():
+                swings = scanned.above(0.95, values["threshold_p95"]) & scanned.below(0.05, values["threshold_p5"])
+            found.append(_Gpu(node.node, device, node.interval_ns, time_ns, seconds[known], scanned, low, swings))
     if not found:
         raise MissingTable(NO_GPU)
     return found
