@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+import numpy as np
+
 from app import judgement
 from app.judgement import Choice, StoredEvidence
 from data.errors import MissingTable
-from data.frames.comparison import Comparison, FindingChange, OperatorChange, Waterfall
+from data.frames.comparison import Comparison, FindingChange, OperatorChange, StepDistribution, Waterfall
 from data.insights.comparison.findings import finding_changes
 from data.insights.comparison.operators import operator_changes
 from data.insights.comparison.parity import parity
@@ -25,6 +27,8 @@ from data.selection import Selection
 from data.store import Database
 
 R = TypeVar("R")
+
+_LEVELS = 401
 
 
 def comparison(db: Database, a: Selection, b: Selection) -> Comparison:
@@ -53,6 +57,15 @@ def steps_apart(db: Database, a: Selection, b: Selection) -> Waterfall:
         for one, part in zip((a, b), found, strict=True)
     ]
     return waterfall(found[0], found[1], means[0], means[1])
+
+
+def step_distribution(db: Database, selection: Selection) -> StepDistribution:
+    """Durations of the first phase's steps, which is training where there is any. Raises MissingTable without steps."""
+    records = StoredEvidence(db, selection.job).steps
+    phase = records.groups[0][0]
+    duration_s = step_series(records, phase).duration_s
+    level = np.linspace(0, 1, min(max(len(duration_s), 2), _LEVELS))
+    return StepDistribution(phase, len(duration_s), level, np.quantile(duration_s, level) * 1e9)
 
 
 def operators_apart(db: Database, a: Selection, b: Selection) -> tuple[OperatorChange, ...]:

@@ -136,6 +136,21 @@ HEATMAP_LIGHT: Final = (
     (1.0, "#15265d"),
 )
 
+DIFFERENCE_DARK: Final = (
+    (0.0, "#6db3f8"),
+    (0.25, "#2f6fb0"),
+    (0.5, "#263340"),
+    (0.75, "#b06a1f"),
+    (1.0, "#ffb25e"),
+)
+DIFFERENCE_LIGHT: Final = (
+    (0.0, "#0b4a8f"),
+    (0.25, "#6aa5dd"),
+    (0.5, "#f0f3f5"),
+    (0.75, "#eba35a"),
+    (1.0, "#a34a00"),
+)
+
 _HUES: Final = {
     "gpu": "gpu",
     "gpu_memory": "gpu_memory",
@@ -167,6 +182,15 @@ def heatmap_scale(theme: Theme) -> list[list[float | str]]:
     return [[position, colour] for position, colour in scale]
 
 
+def difference_scale(theme: Theme) -> list[list[float | str]]:
+    """The colours of a difference from -100 to 100: blue is less, orange more, and nothing is nearly the page's own.
+
+    Blue and orange are told apart with every common kind of colour blindness.
+    """
+    scale = DIFFERENCE_LIGHT if theme == "light" else DIFFERENCE_DARK
+    return [[position, colour] for position, colour in scale]
+
+
 def rgba(colour: str, alpha: float) -> str:
     """A `#rrggbb` colour with transparency; lines use this, because an opacity on a trace tints the whole plot."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
@@ -185,7 +209,8 @@ def swaps() -> dict[str, dict[str, str]]:
     """
     dark, light = asdict(DARK), asdict(LIGHT)
     pairs = [(dark[name], light[name]) for name in dark if name not in ("warn", "on_accent")]
-    pairs += [(one[1], other[1]) for one, other in zip(HEATMAP_DARK, HEATMAP_LIGHT, strict=True)]
+    for ours, others in ((HEATMAP_DARK, HEATMAP_LIGHT), (DIFFERENCE_DARK, DIFFERENCE_LIGHT)):
+        pairs += [(one[1], other[1]) for one, other in zip(ours, others, strict=True)]
     return {"light": dict(pairs), "dark": {there: here for here, there in pairs}}
 
 

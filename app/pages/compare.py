@@ -8,7 +8,7 @@ from functools import partial
 from dash import Dash, html
 from dash.development.base_component import Component
 
-from app import urls
+from app import side_by_side, urls
 from app.comparison import changes, comparison, operators_apart, steps_apart
 from app.judgement import Choice
 from app.page import address_of
@@ -37,6 +37,12 @@ class Id(StrEnum):
     PARITY = "compare-parity"
     VERDICT = "compare-verdict"
     FINDINGS = "compare-findings"
+    LINES = side_by_side.LINES
+    HEATMAP_A = side_by_side.HEATMAP_A
+    HEATMAP_B = side_by_side.HEATMAP_B
+    DIFFERENCE = side_by_side.DIFFERENCE
+    HISTOGRAM = side_by_side.HISTOGRAM
+    STEPS = side_by_side.STEPS
     WATERFALL = "compare-waterfall"
     OPERATORS = "compare-operators"
 
@@ -54,6 +60,7 @@ def layout(address: Address) -> html.Div:
             section_title("Step time", "why it changed, by kinds of events"),
             figure_panel(Id.WATERFALL, "From the mean step of A to that of B", height=280, wide=True, query_keys=KEYS),
             content_panel(Id.OPERATORS, "Operators that changed", min_height=120, query_keys=KEYS),
+            *side_by_side.sections(),
             section_title("Insights", "what became of what the rules found"),
             content_panel(Id.FINDINGS, "", min_height=120, query_keys=(*KEYS, "mode")),
         ],
@@ -84,6 +91,7 @@ def register(dash_app: Dash, fetch: Fetch) -> None:
     register_content(dash_app, Id.VERDICT, lambda request: draw_verdict(fetch, request))
     register_figure(dash_app, Id.WATERFALL, lambda request: draw_waterfall(fetch, request))
     register_content(dash_app, Id.OPERATORS, lambda request: draw_operators(fetch, request))
+    side_by_side.register(dash_app, fetch, pair)
     register_content(dash_app, Id.FINDINGS, lambda request: draw_findings(fetch, request))
 
 

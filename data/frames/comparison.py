@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from data.frames.findings import Finding
 
 Verdict = Literal[
@@ -92,6 +95,16 @@ class Comparison:
     name_b: str
     parity: Parity
     rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class StepDistribution:
+    """How long the steps of a phase take, without warm-up: durations (means over processes) at levels from 0 to 1."""
+
+    phase: str
+    steps: int
+    level: NDArray[np.float64]
+    duration_ns: NDArray[np.float64]  # ascending; quantiles by linear interpolation
 
 
 Change = Literal[
