@@ -1,4 +1,4 @@
-"""The command line: serve, convert, inspect, demo. Heavy imports happen inside the commands, so that help is quick.
+"""The command line. Heavy imports happen inside the commands, so that help is quick.
 
 Exit status: 0 done, 1 a failure said in one line and a hint, 2 wrong usage.
 """
@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +21,7 @@ from data.errors import InsightsError
 if TYPE_CHECKING:
     from app.settings import Settings
 
-COMMANDS = ("serve", "convert", "inspect", "demo")
+COMMANDS = ("serve", "convert", "inspect", "report", "demo")
 cli = typer.Typer(
     help="Debugger Insights: what the profiler saw of your training jobs, in the browser. Without a command: serve.",
     no_args_is_help=False,
@@ -116,6 +117,38 @@ def inspect(
         _require_source(settings)
         readable = commands.inspect(settings, as_json=json)
     raise typer.Exit(0 if readable else 1)
+
+
+class ReportFormat(StrEnum):
+    """Formats of a report."""
+
+    HTML = "html"
+    JSON = "json"
+    MD = "md"
+
+
+@cli.command()
+def report(
+    source: Annotated[
+        str | None, typer.Argument(help="A folder: a job, or a folder of jobs.", show_default=False)
+    ] = None,
+    job: Annotated[str, typer.Option(help="Name or id of the job, where there are several.")] = "",
+    store: Store = None,
+    as_format: Annotated[ReportFormat, typer.Option("--format", help="Format of the report.")] = ReportFormat.HTML,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output, the default.")
+    ] = "",
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="Leave out hosts, paths, account numbers and the job's name.")
+    ] = False,
+) -> None:
+    """Write the report of a job: one HTML file that opens from disk, JSON, or Markdown for a pull request."""
+    from app import report_command
+
+    with _said_plainly():
+        settings = _settings(source=(source,) if source else (), store=store)
+        _require_source(settings)
+        report_command.report(settings, job, as_format.value, output, anonymous=anonymous)
 
 
 @cli.command()

@@ -56,7 +56,7 @@ def inspect(settings: Settings, as_json: bool) -> bool:
     from data.inspection import inspect as inspect_source
     from data.inspection import readable
 
-    limits = _limits(settings)
+    limits = limits_of(settings)
     jobs = [job for uri in settings.source for job in inspect_source(uri, settings.store, limits)["jobs"]]
     if as_json:
         _print_json({"jobs": jobs})
@@ -89,10 +89,11 @@ def _jobs(settings: Settings) -> list[SourceJob]:
 def _converting(settings: Settings) -> converter.Convert:
     from data.convert import convert as convert_job
 
-    return partial(convert_job, limits=_limits(settings))
+    return partial(convert_job, limits=limits_of(settings))
 
 
-def _limits(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> Limits:
+    """What a conversion may use."""
     from data.convert import Limits
 
     return Limits(

@@ -43,11 +43,12 @@ def _kind_row(kind: FilesOfKind) -> html.Tr:
         *(text.count(value) if value else text.NOT_APPLICABLE for value in counts),
     ]
     return html.Tr(
-        [html.Th(text.plain(_kind_words(kind.kind)), scope="row"), *(html.Td(c, className="n") for c in cells)]
+        [html.Th(text.plain(kind_words(kind.kind)), scope="row"), *(html.Td(c, className="n") for c in cells)]
     )
 
 
-def _kind_words(kind: str) -> str:
+def kind_words(kind: str) -> str:
+    """A kind of file in words."""
     return _KIND_WORDS.get(kind) or kind_name(kind)
 
 
@@ -132,7 +133,7 @@ def file_rows(frame: FileRows) -> list[dict[str, Any]]:
     return [
         {
             "file": text.plain(file, LONGEST_PATH),
-            "kind": _kind_words(str(kind)),
+            "kind": kind_words(str(kind)),
             "size_bytes": text.byte_size(int(size)),
             "rows": text.count(int(rows)),
             "lost_rows": text.count(int(lost)) if lost else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from dash import html
@@ -46,29 +47,53 @@ def heaviest(operators: Operators, side: str, remarks: Sequence[Remark]) -> html
     return html.Div([html.Ol(lines, className="bars"), remark_list(remarks)])
 
 
-def divided(shares: FrameworkShares, remarks: Sequence[Remark]) -> html.Div:
-    """How framework time divides up, a short list for each question that the events answer."""
+@dataclass(frozen=True)
+class ShareGroup:
+    """One question about framework time; `basis` says what the percentages are of."""
+
+    title: str
+    basis: str
+    shares: Sequence[TimeShare]
+    hue: str = ""
+
+    @staticmethod
+    def words(one: TimeShare) -> str:
+        """Our own words for what has no name, or one that is ours; "" where the file's name is meant."""
+        if one.role == "others":
+            return "between steps"
+        if one.name in PASS_WORDS and one.name == one.role:
+            return PASS_WORDS[one.name].capitalize()
+        return ""
+
+
+def share_groups(shares: FrameworkShares) -> tuple[ShareGroup, ...]:
+    """How framework time divides up, a group for each question that events can answer."""
     spoken = "of the time of all events of Horovod or SMDataParallel"
     if shares.communication_percent is not None:
         spoken = "of the time of kernels by which GPUs talk to each other"
     inner = ", summed over submodules" if shares.inner_passes else ""
-    blocks = [
-        _block("CPU to GPU", "of the time of all operators, by lane", shares.sides),
-        _block("General", "of the time of all other lanes but steps", shares.general),
-        _block("Forward and backward", f"of the time of both passes{inner}", shares.passes),
-        _block("Communication", spoken, shares.communication, hue="network"),
-        _block("Steps", "of the time from first to last step, by process", shares.steps),
-    ]
+    return (
+        ShareGroup("CPU to GPU", "of the time of all operators, by lane", shares.sides),
+        ShareGroup("General", "of the time of all other lanes but steps", shares.general),
+        ShareGroup("Forward and backward", f"of the time of both passes{inner}", shares.passes),
+        ShareGroup("Communication", spoken, shares.communication, hue="network"),
+        ShareGroup("Steps", "of the time from first to last step, by process", shares.steps),
+    )
+
+
+def divided(shares: FrameworkShares, remarks: Sequence[Remark]) -> html.Div:
+    """How framework time divides up, a short list for each question that the events answer."""
+    blocks = [_block(group) for group in share_groups(shares)]
     return html.Div(
         [html.Div([block for block in blocks if block is not None], className="shares"), remark_list(remarks)]
     )
 
 
-def _block(title: str, basis: str, shares: Sequence[TimeShare], hue: str = "") -> html.Div | None:
-    """One question; None where nothing answers it. `basis` says what the percentages are of."""
-    if not shares:
+def _block(group: ShareGroup) -> html.Div | None:
+    """One question; None where nothing answers it."""
+    if not group.shares:
         return None
-    shown, rest = shares[:HEAVIEST], shares[HEAVIEST:]
+    shown, rest = group.shares[:HEAVIEST], group.shares[HEAVIEST:]
     top = max(one.percent for one in shown)
     lines = [
         _line(
@@ -76,8 +101,8 @@ def _block(title: str, basis: str, shares: Sequence[TimeShare], hue: str = "") -
             one.percent,
             one.total_ns,
             top,
-            hue=hue or _HUES.get(one.role, "steps"),
-            words=_words(one),
+            hue=group.hue or _HUES.get(one.role, "steps"),
+            words=group.words(one),
             hint=text.counted(one.count, "event") if one.count else "",
         )
         for one in shown
@@ -85,17 +110,8 @@ def _block(title: str, basis: str, shares: Sequence[TimeShare], hue: str = "") -
     if rest:
         percent, total_ns = sum(one.percent for one in rest), sum(one.total_ns for one in rest)
         lines.append(_line("", percent, total_ns, 0.0, words=f"{text.count(len(rest))} more"))
-    head = html.H4([title, html.Span(f"% {basis}", className="section-note")], className="share-title")
+    head = html.H4([group.title, html.Span(f"% {group.basis}", className="section-note")], className="share-title")
     return html.Div([head, html.Ol(lines, className="bars")])
-
-
-def _words(one: TimeShare) -> str:
-    """Our own words for what has no name, or one that is ours."""
-    if one.role == "others":
-        return "between steps"
-    if one.name in PASS_WORDS and one.name == one.role:
-        return PASS_WORDS[one.name].capitalize()
-    return ""
 
 
 def _line(

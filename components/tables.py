@@ -30,17 +30,21 @@ def usage_table(usage: UsageSummary) -> html.Div:
     The rows travel as text in an attribute, and `assets/85_usage.js` builds them: a Dash component for each of hundreds
     of cells holds the page up for seconds, because every one of them listens to every change of the page.
     """
-    rows: list[Any] = list(usage.itertuples())
-    rate_top = max((row.max for row in rows if row.unit != "%" and not text.is_missing(row.max)), default=1.0)
-    divisor, rate_unit = text.bytes_scale(rate_top)
-    percent, rate = (1.0, "%", 100.0), (divisor, f"{rate_unit}/s", rate_top / divisor or 1.0)
-    content = [_usage_row(row, percent if row.unit == "%" else rate) for row in rows]
     return html.Div(
         className="table-scroll usage-scroll",
         tabIndex=0,
         role="region",
-        **attributes(aria_label="Resource utilization per node", data_usage=json.dumps(content)),
+        **attributes(aria_label="Resource utilization per node", data_usage=json.dumps(usage_rows(usage))),
     )
+
+
+def usage_rows(usage: UsageSummary) -> list[dict[str, Any]]:
+    """The rows of the table in words, with where the marks of their bars lie."""
+    rows: list[Any] = list(usage.itertuples())
+    rate_top = max((row.max for row in rows if row.unit != "%" and not text.is_missing(row.max)), default=1.0)
+    divisor, rate_unit = text.bytes_scale(rate_top)
+    percent, rate = (1.0, "%", 100.0), (divisor, f"{rate_unit}/s", rate_top / divisor or 1.0)
+    return [_usage_row(row, percent if row.unit == "%" else rate) for row in rows]
 
 
 def _usage_row(row: Any, scale: tuple[float, str, float]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from data import frames
 from data.errors import FormatError
-from data.frames import comparison, cost, findings, framework, operators, quality
+from data.frames import comparison, cost, findings, framework, operators, quality, report
 
 MAGIC = b"DIC1"
 NUMBER_KINDS = "biuf"
@@ -39,6 +39,7 @@ MODULES = (
     framework,
     operators,
     quality,
+    report,
 )
 """Whose dataclasses may be kept: all of `data.frames` but what is never cached."""
 

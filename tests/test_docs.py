@@ -18,6 +18,7 @@ import typer
 from app.cli import cli
 from app.pages import PAGES, compare, nodes, overview, quality
 from app.settings import FLAGS, Settings
+from components.details import detail_rows
 from components.jobs_table import jobs_grid
 from components.operators import divided
 from components.operators_table import operators_table
@@ -192,7 +193,7 @@ def test_every_group_of_framework_time_has_a_row() -> None:
 
 
 def test_the_eleven_rows_are_the_real_ones() -> None:
-    names = [name for name, _ in overview.detail_rows(JobTimes(0, 1, 1, *[None] * 11, (), ""))]  # type: ignore[arg-type]
+    names = [name for name, _ in detail_rows(JobTimes(0, 1, 1, *[None] * 11, (), ""))]  # type: ignore[arg-type]
     documented = [row[0] for row in rows(section("docs/figures.md", "Overview `/jobs/<job>`"))]
     assert len(names) == 11
     assert [row for row in documented if row in names] == names

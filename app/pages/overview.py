@@ -17,6 +17,7 @@ from app.views import origin_of
 from components import format as text
 from components import functions_table, tables
 from components.cards import Kpi, absent_card, facts, kpi_strip, missing, section_title
+from components.details import detail_rows
 from components.figures import empty, phases
 from components.figures.axes import View
 from components.markup import attributes
@@ -321,29 +322,6 @@ def draw_details(fetch: Fetch, request: Request) -> Component | EmptyView:
         ],
         className="details",
     )
-
-
-def detail_rows(times: JobTimes, offset_minutes: int = 0, origin_ns: int | None = None) -> list[tuple[str, str]]:
-    """The eleven rows in the order of the original dashboard; with an origin, times since then."""
-
-    def moment(time_ns: int | None) -> str:
-        if origin_ns is None or time_ns is None:
-            return text.timestamp(time_ns, offset_minutes)
-        return text.elapsed(time_ns - origin_ns)
-
-    return [
-        ("Start time", moment(times.start_ns) if origin_ns is None else text.MISSING),
-        ("End time", moment(times.end_ns) if origin_ns is None else text.MISSING),
-        ("Job duration", text.seconds(times.duration_ns)),
-        ("Training loop start", moment(times.loop_start_ns)),
-        ("Training loop end", moment(times.loop_end_ns)),
-        ("Training loop duration", text.seconds(times.loop_duration_ns)),
-        ("Initialization", text.seconds(times.initialization_ns)),
-        ("Finalization", text.seconds(times.finalization_ns)),
-        ("Initialization (%)", text.number(times.initialization_percent, 2)),
-        ("Training loop (%)", text.number(times.loop_percent, 2)),
-        ("Finalization (%)", text.number(times.finalization_percent, 2)),
-    ]
 
 
 def draw_usage(fetch: Fetch, request: Request) -> Component | EmptyView:

@@ -77,7 +77,7 @@ def _numbers(steps: Sequence[Step], limit: int = 3) -> str:
     return f"step{'s' if len(known) > 1 else ''} " + ", ".join(str(number) for number in known[:limit]) + more
 
 
-def slow_steps(outliers: Sequence[Step], view: View, divisor: float, unit: str) -> go.Scatter:
+def slow_steps(outliers: Sequence[Step], view: View, divisor: float, unit: str, *, clicks: bool = True) -> go.Scatter:
     """Amber diamonds; each carries the window to zoom to when it is clicked."""
     named: dict[int, int] = {}
     for step in sorted(outliers, key=lambda one: -one.duration_ns):
@@ -101,8 +101,8 @@ def slow_steps(outliers: Sequence[Step], view: View, divisor: float, unit: str) 
             ]
             for step in outliers
         ],
-        hovertemplate="<b>%{customdata[2]}</b> on %{customdata[4]}<br>%{x}: <b>%{customdata[3]}</b>, an outlier<br>"
-        "click to zoom there<extra></extra>",
+        hovertemplate="<b>%{customdata[2]}</b> on %{customdata[4]}<br>%{x}: <b>%{customdata[3]}</b>, an outlier"
+        f"{'<br>click to zoom there' if clicks else ''}<extra></extra>",
         meta={"zoom": True},
         cliponaxis=False,
     )

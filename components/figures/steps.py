@@ -69,20 +69,23 @@ def step_histogram(
     return FigureView(figure, note=note, caption=_histogram_caption(frame, one))
 
 
-def step_timeline(frame: StepTimeline, view: View, *, height: int = STEPS_HEIGHT) -> FigureView:
-    """Duration of steps over time: does it drift, and when were the slow ones? A click on one zooms there."""
+def step_timeline(frame: StepTimeline, view: View, *, height: int = STEPS_HEIGHT, clicks: bool = True) -> FigureView:
+    """Duration of steps over time: does it drift, and when were the slow ones? A click on one zooms there.
+
+    Without `clicks` the drawing stands in a document, where nothing follows a click.
+    """
     longest = float(frame.duration_ns.max(initial=0))
     longest = max(longest, max((step.duration_ns for step in frame.outliers), default=0))
     divisor, unit = duration_unit(longest)
     top = round_up(longest / divisor)
     traces = [_points(frame, view, index, divisor, unit) for index in range(len(frame.groups))]
     if frame.outliers:
-        traces.append(slow_steps(frame.outliers, view, divisor, unit))
+        traces.append(slow_steps(frame.outliers, view, divisor, unit, clicks=clicks))
     axis = value_axis(view, top * 1.12, nticks=4, ticksuffix=f" {unit}", showticksuffix="last")
     figure = chart(traces, time_layout(view, height=height, unit=unit, y_axis=axis, hovermode="closest"))
     drawn = "each step is a point" if frame.bin_ns == 0 else f"longest step per {text.duration(frame.bin_ns)}"
     return FigureView(
-        figure, note=words([text.counted(frame.steps, "step"), drawn]), caption=_timeline_caption(frame, view)
+        figure, note=words([text.counted(frame.steps, "step"), drawn]), caption=_timeline_caption(frame, view, clicks)
     )
 
 
@@ -231,7 +234,7 @@ def _histogram_caption(frame: StepHistogram, one: str) -> str:
     )
 
 
-def _timeline_caption(frame: StepTimeline, view: View) -> str:
+def _timeline_caption(frame: StepTimeline, view: View, clicks: bool) -> str:
     if not frame.steps:
         return "No step starts in this window."
     if not frame.outliers:
@@ -245,5 +248,5 @@ def _timeline_caption(frame: StepTimeline, view: View) -> str:
     )
     return (
         f"Slowest: {name} on {text.plain(first.node, 60)}, {text.duration(first.duration_ns)} at "
-        f"{view.clock(first.start_ns)}.{shown} Click an outlier to zoom every chart to it."
+        f"{view.clock(first.start_ns)}.{shown}{' Click an outlier to zoom every chart to it.' if clicks else ''}"
     )

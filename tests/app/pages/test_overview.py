@@ -7,6 +7,7 @@ from dash import dcc, html
 
 from app.pages import overview
 from app.urls import Address
+from components.details import detail_rows
 from components.panels import EmptyView
 from data.errors import MissingTable
 from data.selection import Selection, Window
@@ -103,7 +104,7 @@ def test_key_numbers_are_of_the_whole_job():
 
 
 def test_the_eleven_rows_in_order():
-    assert overview.detail_rows(frames.job_times()) == [
+    assert detail_rows(frames.job_times()) == [
         ("Start time", "2020-12-04 22:39:20.000"),
         ("End time", "2020-12-04 22:47:43.000"),
         ("Job duration", "503.000 s"),
