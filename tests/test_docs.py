@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -137,7 +139,7 @@ def test_every_command_is_described_with_its_flags() -> None:
             for option in parameter.opts
         }
         assert first_cells(section("docs/configuration.md", f"`{name}`")) >= real - {"--help"}, name
-        flags = {word for word in first_cells(section("docs/configuration.md", f"`{name}`")) if word.startswith("--")}
+        flags = {word for word in first_cells(section("docs/configuration.md", f"`{name}`")) if word.startswith("-")}
         assert flags == real - {"--help"}, name
 
 
@@ -331,6 +333,22 @@ def test_inspect_gives_what_is_described(stored: tuple[Path, Path]) -> None:
     assert set(words(documented["step_duration_us"])) == set(job["step_duration_us"])
     assert set(words(documented["by_phase"])) == set(next(iter(job["by_phase"].values())))
     assert set(words(documented["outcome"])) == set(inspection.OUTCOMES)
+
+
+def test_every_key_of_a_report_is_described() -> None:
+    from components.report import conclusions, document, parts
+
+    classes = {
+        name: value
+        for module in (parts, conclusions, document)
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__
+    }
+    text = section("docs/report.md", "JSON")
+    assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) == set(classes)
+    for name, value in classes.items():
+        documented = [word for row in rows(section("docs/report.md", name)) for word in words(row[0])]
+        assert sorted(documented) == sorted(field.name for field in fields(value)), name
 
 
 def examples() -> list[str]:

@@ -222,3 +222,72 @@ def test_what_gunicorn_loads_knows_its_scripts_before_it_is_asked_for_one(tmp_pa
 
 def test_the_procfile_starts_what_serve_starts() -> None:
     assert (ROOT / "Procfile").read_text() == "web: gunicorn --config app/gunicorn_conf.py app.wsgi:server\n"
+
+
+# --- report ---
+
+
+@pytest.mark.parametrize("as_format", ["html", "json", "md"])
+def test_report_of_a_folder_with_one_job_goes_to_standard_output(run: Run, small_job: Path, as_format: str) -> None:
+    result = run("report", small_job, "--format", as_format)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    assert "pt-tabular-cpu" in result.stdout
+    assert result.stdout.startswith({"html": "<!DOCTYPE html>", "json": "{", "md": "## Training job"}[as_format])
+
+
+def test_report_is_written_whole_and_again(run: Run, small_job: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    for _ in range(2):
+        result = run("report", small_job, "--format", "json", "-o", out / "report.json", "--anonymous")
+        assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+        found = json.loads((out / "report.json").read_text())
+        assert found["anonymous"] is True
+        assert "pt-tabular" not in (out / "report.json").read_text()
+    assert [path.name for path in out.iterdir()] == ["report.json"]
+
+
+def test_report_asks_which_of_several_jobs(run: Run, demo: Demo) -> None:
+    result = run("report", demo.source, "--store", demo.store)
+    assert result.returncode == 1
+    assert result.stderr.startswith("Error: 4 jobs are in ")
+    assert "--job: pt-bert-squad-running, pt-tabular-cpu, tf-hvd" in result.stderr
+    missing = run("report", demo.source, "--job", "nope", "--store", demo.store)
+    assert missing.returncode == 1
+    assert "There is no job 'nope'" in missing.stderr
+    assert missing.stderr.count("\n") == 1
+
+
+def test_report_takes_name_and_id(run: Run, demo: Demo) -> None:
+    for job in ("pt-tabular-cpu", demo.job_ids["pt-tabular-cpu"]):
+        result = run("report", demo.source, "--job", job, "--format", "json", "--store", demo.store)
+        assert result.returncode == 0, result.stderr
+        assert json.loads(result.stdout)["job"]["id"] == demo.job_ids["pt-tabular-cpu"]
+
+
+def test_report_refuses_what_it_cannot_write(run: Run, small_job: Path, tmp_path: Path) -> None:
+    folder = run("report", small_job, "-o", tmp_path)
+    assert folder.returncode == 1
+    assert "is a folder" in folder.stderr
+    nowhere = run("report", small_job, "-o", tmp_path / "none" / "report.html")
+    assert nowhere.returncode == 1
+    assert "There is no folder" in nowhere.stderr
+    assert run("report", small_job, "--format", "pdf").returncode == 2
+    assert run("report").returncode == 2
+
+
+def test_report_leaves_the_old_file_where_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from app import report_command
+
+    path = tmp_path / "report.md"
+    path.write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(report_command.os, "fsync", full)
+    with pytest.raises(report_command.OutputError, match="no space left"):
+        report_command.write_whole(path, b"new")
+    assert path.read_text() == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["report.md"]
