@@ -16,6 +16,7 @@ from data import schema
 from data.convert import parts
 from data.convert.parts import Bins, SeriesMap
 from data.convert.tables import write_table
+from data.grouping import tick_starts
 from data.manifest import level_file, part_file
 from data.series import SUMMARY_METRICS, Metric, Series
 
@@ -86,28 +87,6 @@ class NodeTicks:
     @property
     def interval_ns(self) -> int:
         return int(np.median(np.diff(self.first_ns))) if len(self.first_ns) > 1 else 0
-
-
-def tick_starts(time_us: NDArray[np.int64], tolerance_us: int) -> NDArray[np.int64]:
-    """Positions of the stamps that begin a tick: more than the tolerance after the first stamp of the tick before.
-
-    `time_us` is sorted. Stamps further apart than the tolerance from the one before surely begin one; only runs of
-    closer stamps that last longer than the tolerance have to be walked.
-    """
-    if not len(time_us):
-        return np.empty(0, np.int64)
-    sure = np.flatnonzero(np.append(True, np.diff(time_us) > tolerance_us))
-    ends = np.append(sure[1:], len(time_us))
-    long = time_us[ends - 1] - time_us[sure] > tolerance_us
-    found = [sure]
-    for start, end in zip(sure[long].tolist(), ends[long].tolist(), strict=True):
-        at = start
-        while True:
-            at += int(np.searchsorted(time_us[at:end], time_us[at] + tolerance_us, side="right"))
-            if at >= end:
-                break
-            found.append(np.array([at]))
-    return np.sort(np.concatenate(found))
 
 
 def ticks(folder: Path, part_ids: Sequence[int]) -> tuple[pa.Table, list[NodeTicks]]:

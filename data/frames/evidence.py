@@ -54,6 +54,7 @@ class Stamps:
     cpu_max: NDArray[np.float64]  # NaN where no such metric has this time
     io_wait_max: NDArray[np.float64]
     gpu_min: NDArray[np.float64]
+    begin: NDArray[np.int64]  # [moments] positions of stamps more than 20 ms after the one that began the last moment
 
 
 @dataclass(frozen=True)

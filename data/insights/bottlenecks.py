@@ -20,9 +20,6 @@ from data.insights.stretches import stretches, unused_seconds
 NO_GPU = "No GPU was recorded."
 POINTS_ARE = "ticks of nodes"
 
-SNAPSHOT_NS = 20_000_000
-"""The original takes records up to this long after the first one for one point, over all nodes."""
-
 ALWAYS_LOW = 0.99
 """A GPU that is low in at least this share of its ticks is low whatever else happens."""
 
@@ -116,10 +113,9 @@ def judge(evidence: Evidence, values: Values, cause: Cause) -> Outcome:
 def compat(evidence: Evidence, values: Values, cause: Cause) -> Outcome:
     """As the original: points are moments over all nodes, the GPU and what is high may be of different nodes."""
     ticks, stamps = evidence.ticks, evidence.stamps
-    begin = snapshots(stamps.time_ns)
     ends = scan_ends(ticks.start_ns, ticks.end_ns)
-    found, low = _found_by(stamps, begin, seen_by(stamps.time_ns, ends), values, cause)
-    points = seen_by(stamps.time_ns[begin], ends)
+    found, low = _found_by(stamps, seen_by(stamps.time_ns, ends), values, cause)
+    points = seen_by(stamps.time_ns[stamps.begin], ends)
     percent = 100 * found / np.maximum(points, 1)
     triggered = int(((points > values["patience"]) & (percent > values["threshold"])).sum())
     points_are = "moments over all nodes"
@@ -143,23 +139,12 @@ def compat(evidence: Evidence, values: Values, cause: Cause) -> Outcome:
     )
 
 
-def snapshots(time_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions of the ascending times that begin a point: more than 20 ms after the one that began the last."""
-    following = np.searchsorted(time_ns, time_ns + SNAPSHOT_NS, side="right").tolist()
-    begin, at = [], 0
-    while at < len(following):
-        begin.append(at)
-        at = following[at]
-    return np.array(begin, np.int64)
-
-
-def _found_by(
-    stamps: Stamps, begin: NDArray[np.int64], seen: NDArray[np.int64], values: Values, cause: Cause
-) -> tuple[NDArray[np.int64], int]:
+def _found_by(stamps: Stamps, seen: NDArray[np.int64], values: Values, cause: Cause) -> tuple[NDArray[np.int64], int]:
     """[scans] bottlenecks found so far, and how many points had a low GPU in all.
 
     A scan looks at its own records only: a point that lies across its end is two halves, each judged for itself.
     """
+    begin = stamps.begin
     if not len(begin):
         return np.zeros(len(seen), np.int64), 0
     halves = np.unique(np.concatenate([begin, seen[seen < len(stamps.time_ns)]]))

@@ -8,8 +8,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from data import schema
 from data.errors import MissingTable
 from data.frames.evidence import ExactUsage, NodeSums, NodeTicks, Stamps, StepRecords, Ticks
+from data.grouping import tick_starts
 from data.queries.metrics import NO_SYSTEM
 from data.schema import Table
 from data.selection import Selection
@@ -63,7 +65,9 @@ def stamps(db: Database, selection: Selection) -> Stamps:
     order = np.argsort(time_ns, kind="stable")
     cpu_max, io_wait_max, gpu_min = (_numbers(values.flatten())[order] for values in lists[1:])
     nodes = tuple(entry.name for entry in stored.manifest.nodes)
-    return Stamps(nodes, node[order], time_ns[order], cpu_max, io_wait_max, gpu_min)
+    time_ns = time_ns[order]
+    begin = tick_starts(time_ns, schema.TICK_TOLERANCE_NS)
+    return Stamps(nodes, node[order], time_ns, cpu_max, io_wait_max, gpu_min, begin)
 
 
 def exact_usage(db: Database, selection: Selection) -> ExactUsage:

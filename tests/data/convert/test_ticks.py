@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data import schema
-from data.convert.derive import tick_starts
+from data.grouping import tick_starts
 from tests import oracle, trees
 from tests.stored import Stored, close, convert, write_job
 

@@ -161,7 +161,11 @@ def stamps(*moments: tuple[float, float, float], nodes: Sequence[int] | None = N
     names = tuple(f"algo-{at + 1}" for at in range(int(given.max(initial=0)) + 1))
     time_ns = START_NS + np.round(seconds * S).astype(np.int64)
     waits = np.asarray(columns.get("io_wait_max", np.full(len(seconds), np.nan)), float)
-    return Stamps(names, given, time_ns, cpu, waits, gpu)
+    begin: list[int] = []
+    for at, time in enumerate(time_ns.tolist()):
+        if not begin or time - time_ns[begin[-1]] > 20_000_000:
+            begin.append(at)
+    return Stamps(names, given, time_ns, cpu, waits, gpu, np.array(begin, np.int64))
 
 
 def loader_events(

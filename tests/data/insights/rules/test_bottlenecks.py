@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 
 from data.errors import MissingTable
-from data.insights.bottlenecks import snapshots
 from data.insights.rules.cpu_bottleneck import RULE as CPU
 from data.insights.rules.io_bottleneck import RULE as IO
 from tests.data.insights.evidence import START_NS, Given, S, node_ticks, stamps, ticks, values
@@ -115,15 +113,6 @@ def original(given: Any, rule: Any = CPU, *, seconds: float = 1.0, gpu: Any = ((
     span = node_ticks(gpu=gpu, length=len(gpu[0]) if gpu else 1)
     whole = type(ticks(span))((span,), START_NS, START_NS + round(seconds * S))
     return rule.compat(Given(ticks=whole, stamps=given), values(rule, **moved))
-
-
-def test_points_begin_more_than_20_ms_apart() -> None:
-    """The vector of the reference."""
-    seconds = [0, 0.00007, 0.0046, 0.015, 0.019, 0.021, 0.5, 0.5004, 0.515, 0.5199, 0.5201]
-    times = np.array([round(one * S) for one in seconds])
-    assert [seconds[at] for at in snapshots(START_NS + times)] == [0, 0.021, 0.5, 0.5201]
-    assert len(snapshots(times[:0])) == 0
-    assert snapshots(np.array([0, 20_000_000, 20_000_001])).tolist() == [0, 2]
 
 
 def test_gpu_and_core_of_different_nodes_meet_in_one_moment() -> None:
