@@ -14,6 +14,7 @@ from data.insights.rules import (
     max_initialization_time,
     overall_framework_metrics,
     overall_system_usage,
+    periodic_stall,
     step_gap,
     step_outlier,
     stopped_gpu,
@@ -34,5 +35,6 @@ RULES: tuple[Rule, ...] = (
     overall_framework_metrics.RULE,
     stopped_gpu.RULE,
     step_gap.RULE,
+    periodic_stall.RULE,
     straggling_node.RULE,
 )
