@@ -4,6 +4,10 @@ window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
   'use strict';
   const h = function () { return React.createElement.apply(React, arguments); };
   const NOT_STORED = { 'not converted': 'not converted', converting: 'converting', unreadable: 'unreadable' };
+  const UNDESCRIBED = 'not known: no training-job.json';
+  const UNKNOWN = {
+    instances: UNDESCRIBED, billed: UNDESCRIBED, cost: 'not known: Overview says why', gpu_hours: 'no GPU, or not known',
+  };
 
   function missing(job, short) {
     const words = NOT_STORED[job.state];
@@ -56,8 +60,7 @@ window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
     if (!job) return null;
     const value = job[props.text];
     if (value !== null && value !== undefined) return h('span', { className: 'cell-soft' }, value);
-    const facts = props.text === 'instances' || props.text === 'billed';
-    if (facts && !NOT_STORED[job.state]) return h('span', { className: 'cell-muted', title: 'not known: no training-job.json' }, '\u2013');
+    if (UNKNOWN[props.text] && !NOT_STORED[job.state]) return h('span', { className: 'cell-muted', title: UNKNOWN[props.text] }, '\u2013');
     return missing(job, props.text !== 'duration' && props.text !== 'instances');
   };
 

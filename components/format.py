@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from datetime import UTC, datetime, timedelta
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 MISSING = "n/a"
 NOT_APPLICABLE = "–"
@@ -17,6 +18,8 @@ NS_PER_S = 1_000_000_000
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _BREAKS = frozenset("\t\n\r\v\f\x85\u2028\u2029")
+_CENT = Decimal("0.01")
+_WIDE = Context(prec=60)  # for amounts of any size
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
@@ -88,6 +91,36 @@ def share(value: float | None) -> str:
     if 0.999 < value < 1:
         return "over 99.9 %"
     return percent(100 * value)
+
+
+def money(usd: Decimal | None) -> str:
+    """An amount in dollars to the cent, half a cent up; what costs something never shows as nothing: $6.16."""
+    if usd is None or not usd.is_finite():
+        return MISSING
+    cents = usd.quantize(_CENT, ROUND_HALF_UP, context=_WIDE)
+    if usd and not cents:
+        return "under $0.01"
+    return f"{MINUS if cents < 0 else ''}${cents.copy_abs():,f}"
+
+
+def price(usd_per_hour: Decimal | None) -> str:
+    """The price of an hour: to the cent, or with the digits below it that it has, four at most: $14.688."""
+    if usd_per_hour is None or not usd_per_hour.is_finite():
+        return MISSING
+    exact = usd_per_hour.quantize(Decimal("0.0001"), ROUND_HALF_UP, context=_WIDE)
+    if usd_per_hour and not exact:
+        return "under $0.0001"
+    whole, _, digits = f"{exact:,f}".partition(".")
+    return f"${whole}.{digits[:2]}{digits[2:].rstrip('0')}"
+
+
+def hours(value: Decimal | None) -> str:
+    """A number of hours, to the hundredth where it is small; a little never shows as nothing: 1.68."""
+    if value is None or not value.is_finite():
+        return MISSING
+    if 0 < value < _CENT / 2:
+        return "under 0.01"
+    return number(float(value), 2 if value < 100 else 0)
 
 
 def seconds(duration_ns: float | None) -> str:

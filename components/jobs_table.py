@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import dash_ag_grid as dag
@@ -10,7 +11,19 @@ from dash import html
 from dash.development.base_component import Component
 
 from components.cards import Kpi, kpi_strip
-from components.format import MISSING, byte_size, count, counted, duration, is_missing, plain, seconds, timestamp
+from components.format import (
+    MISSING,
+    byte_size,
+    count,
+    counted,
+    duration,
+    hours,
+    is_missing,
+    money,
+    plain,
+    seconds,
+    timestamp,
+)
 from components.grid import BLOCKS, COLUMN, HEADER_PX, OPTIONS, RIGHT, ROW_PX, column
 from components.grid import csv_text as grid_csv
 from components.markup import attributes
@@ -46,19 +59,21 @@ def _columns() -> list[dict[str, Any]]:
         return {"cellRendererParams": {"metric": metric}, **RIGHT}
 
     return [
-        column("name", "Job", 200, "JobName", flex=1, minWidth=180, pinned="left"),
-        column("status", "Status", 110, "JobStatus"),
-        column("start_ns", "Started (UTC)", 132, "JobStarted", sort="desc", **RIGHT),
-        column("duration_ns", "Duration", 98, "JobText", **text("duration"), **RIGHT),
-        column("instances", "Instances", 148, "JobText", **text("instances")),
-        column("gpus", "GPUs", 60, "JobText", **text("gpus_text"), **RIGHT),
-        column("gpu_trend", "GPU over time", 106, "JobTrend", sortable=False),
-        column("gpu_p95", "GPU p95 %", 106, "JobBar", **bar("gpu")),
-        column("cpu_p95", "CPU p95 %", 106, "JobBar", **bar("cpu")),
-        column("nodes", "Nodes", 62, "JobText", **text("nodes_text"), **RIGHT),
-        column("billed_s", "Billed", 78, "JobText", **text("billed"), **RIGHT),
-        column("stored_bytes", "Disk", 78, "JobText", **text("disk"), **RIGHT),
+        column("name", "Job", 190, "JobName", flex=1, minWidth=180, pinned="left"),
+        column("status", "Status", 104, "JobStatus"),
+        column("start_ns", "Started (UTC)", 126, "JobStarted", sort="desc", **RIGHT),
+        column("duration_ns", "Duration", 88, "JobText", **text("duration"), **RIGHT),
+        column("instances", "Instances", 140, "JobText", **text("instances")),
+        column("gpus", "GPUs", 58, "JobText", **text("gpus_text"), **RIGHT),
+        column("gpu_trend", "GPU over time", 102, "JobTrend", sortable=False),
+        column("gpu_p95", "GPU p95 %", 98, "JobBar", **bar("gpu")),
+        column("cpu_p95", "CPU p95 %", 98, "JobBar", **bar("cpu")),
+        column("nodes", "Nodes", 60, "JobText", **text("nodes_text"), **RIGHT),
+        column("billed_s", "Billed", 76, "JobText", **text("billed"), **RIGHT),
+        column("cost_usd", "Cost", 78, "JobText", **text("cost"), **RIGHT),
+        column("gpu_hours", "GPU-hours", 84, "JobText", **text("gpu_hours"), **RIGHT),
         column("problems", "Data", 56, "JobData"),
+        column("stored_bytes", "Disk", 72, "JobText", **text("disk"), **RIGHT),
         column("remove", "", 42, "JobRemove", sortable=False, resizable=False),
     ]
 
@@ -86,6 +101,8 @@ def _row(job: dict[str, Any], href: Callable[[str], str]) -> dict[str, Any]:
         "start_ms": None if known["start_ns"] is None else int(known["start_ns"]) / 1e6,
         "duration": None if known["duration_ns"] is None else duration(int(known["duration_ns"])),
         "billed": None if known["billed_s"] is None else duration(float(known["billed_s"]) * 1e9),
+        "cost": None if known["cost_usd"] is None else money(Decimal(str(known["cost_usd"]))),
+        "gpu_hours": None if known["gpu_hours"] is None else hours(Decimal(str(known["gpu_hours"]))),
         "instances": plain(job["instances"]) or None,
         "nodes_text": None if known["nodes"] is None else count(known["nodes"]),
         "gpus_text": None if known["gpus"] is None else count(known["gpus"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from data.frames import (
     StepTimeline,
     UsageSummary,
 )
+from data.frames.cost import BilledGroup, Billing, Instance, Price, Stage
 from data.frames.findings import Figure, Finding, Findings, Outcome, Parameter, Place
 from data.frames.framework import (
     EVENT_ROWS_COLUMNS,
@@ -51,6 +53,7 @@ from data.frames.framework import (
     StepBreakdown,
 )
 from data.frames.operators import OPERATORS_COLUMNS, FrameworkShares, Operators, TimeShare
+from data.prices import PriceTables
 
 S = 1_000_000_000
 START_NS = 1_607_121_560 * S  # 2020-12-04 22:39:20 UTC
@@ -181,10 +184,43 @@ def job_list(rows: Sequence[dict[str, Any]] | None = None) -> JobList:
     base = {
         "job_id": "run-a-1a2b3c4d", "name": "run-a", "status": "Completed", "status_detail": "", "source": "var/demo",
         "state": "stored", "state_detail": "", "start_ns": START_NS, "duration_ns": 503 * S, "billed_s": 1509.0,
-        "instances": "3 × ml.p3.8xlarge", "nodes": 3, "gpus": 12, "gpu_p95": 13.5, "cpu_p95": 24.4,
+        "cost_usd": 6.15672, "gpu_hours": 1.6766666666666667, "instances": "3 × ml.p3.8xlarge",
+        "nodes": 3, "gpus": 12, "gpu_p95": 13.5, "cpu_p95": 24.4,
         "gpu_trend": (0.0, 5.0, float("nan"), 6.0), "problems": 0, "lost_rows": 0, "stored_bytes": 4_200_000,
     }  # fmt: skip
     return JobList(pd.DataFrame([{**base, **row} for row in rows or [{}]], columns=list(JOB_LIST_COLUMNS)))
+
+
+def billing(**changes: Any) -> Billing:
+    """Three instances with four GPUs each, billed for 503 s."""
+    found = Billing(
+        described=True,
+        ended=True,
+        groups=(BilledGroup("ml.p3.8xlarge", 3),),
+        billed_s=503.0,
+        training_s=503.0,
+        spot=False,
+        region="us-west-2",
+        region_from="TrainingJobArn",
+        pool_status="",
+        retained_s=None,
+        stages=(
+            Stage("Starting", START_NS - 171 * S, START_NS, "Preparing the instances"),
+            Stage("Training", START_NS, START_NS + 503 * S, "Training in progress"),
+            Stage("Completed", START_NS + 503 * S, START_NS + 503 * S, "Done"),
+        ),
+        gpus=12,
+        nodes=3,
+        covered_s=503.0,
+    )
+    return replace(found, **changes)
+
+
+def price_tables(**changes: Any) -> PriceTables:
+    """The price of that type in that region, and what the type has."""
+    price = Price("ml.p3.8xlarge", "us-west-2", Decimal("14.688"), "2020-12", "a test")
+    instance = Instance("ml.p3.8xlarge", 32, 244.0, 4, "V100", 16.0, 10.0)
+    return replace(PriceTables({"ml.p3.8xlarge": (price,)}, {"ml.p3.8xlarge": instance}), **changes)
 
 
 def job_list_page(rows: Sequence[dict[str, Any]] | None = None, total: int | None = None) -> JobListPage:

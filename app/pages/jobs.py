@@ -9,6 +9,7 @@ from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_u
 
 from app.grids import CSV_ROWS, csv_file, read_block, read_order, read_search
 from app.page import address_of
+from app.pricing import priced
 from app.services import services
 from app.urls import Address, job_path
 from components.format import count, counted
@@ -143,7 +144,7 @@ def register(dash_app: Dash, fetch: Fetch) -> None:
     def download_list(clicks: int | None, search: str | None, request: dict[str, Any] | None) -> Any:
         if not clicks:
             return no_update
-        page = fetch(queries.job_list, read_search(search), _order(request), 0, CSV_ROWS)
+        page = fetch(queries.job_list, read_search(search), _order(request), 0, CSV_ROWS, priced(fetch))
         return csv_file("training-jobs.csv", csv_text(page.rows))
 
 
@@ -162,7 +163,7 @@ def _register_table(dash_app: Dash, fetch: Fetch) -> None:
         if not request:
             return no_update, no_update
         start, stop = read_block(request)
-        page = fetch(queries.job_list, read_search(search), _order(request), start, stop)
+        page = fetch(queries.job_list, read_search(search), _order(request), start, stop, priced(fetch))
         response = {"rowData": grid_rows(page.rows, href), "rowCount": page.total}
         return response, counted(page.total, "job")
 

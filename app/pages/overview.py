@@ -9,7 +9,7 @@ import dash
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from app import operations
+from app import operations, pricing
 from app.grids import register_download
 from app.panels import Request, register_content, register_figure
 from app.urls import Address
@@ -44,6 +44,7 @@ class Id(StrEnum):
     OPERATORS = operations.ALL
     FRAMEWORK = operations.SHARES
     FUNCTIONS = "overview-functions"
+    COST = pricing.PANEL
 
 
 def layout(address: Address, header: JobHeader) -> html.Div:
@@ -72,6 +73,7 @@ def layout(address: Address, header: JobHeader) -> html.Div:
                 ],
                 className="summary-grid",
             ),
+            *pricing.section(),
             section_title("Resource utilization", _usage_note(address, header)),
             _usage_panel(header),
             *operations.sections(header, _span(address)),
@@ -134,6 +136,7 @@ def register(dash_app: dash.Dash, fetch: Fetch) -> None:
     register_figure(dash_app, Id.PROGRESS, lambda request: draw_progress(fetch, request))
     register_content(dash_app, Id.DETAILS, lambda request: draw_details(fetch, request))
     register_content(dash_app, Id.USAGE, lambda request: draw_usage(fetch, request))
+    pricing.register(dash_app, fetch)
     operations.register(dash_app, fetch)
     register_content(dash_app, Id.FUNCTIONS, lambda request: draw_functions(fetch, request))
     register_download(
@@ -163,7 +166,7 @@ def draw_kpis(fetch: Fetch, request: Request) -> Component | EmptyView:
     return kpi_strip(
         [
             Kpi("Duration", text.duration(times.duration_ns), note=_duration_note(header, times)),
-            _billed(times),
+            pricing.key_number(fetch, whole.job),
             _usage_kpi("GPU utilization", "GPU", "gpu", usage),
             _usage_kpi("CPU utilization", "CPU", "cpu", usage),
             _memory_kpi(fetch, whole, request),
@@ -175,16 +178,6 @@ def draw_kpis(fetch: Fetch, request: Request) -> Component | EmptyView:
 
 def _duration_note(header: JobHeader, times: JobTimes) -> str:
     return f"{text.seconds(times.duration_ns)} · {text.counted(len(header.nodes), 'node')}"
-
-
-def _billed(times: JobTimes) -> Kpi:
-    if times.billed_s is None:
-        return Kpi("Billed time", text.MISSING, note="training-job.json does not say")
-    billed_ns = times.billed_s * text.NS_PER_S
-    note = f"{text.number(times.billed_s, 0)} s"
-    if times.training_s:
-        note += f" · training {text.duration(times.training_s * text.NS_PER_S)}"
-    return Kpi("Billed time", text.duration(billed_ns), note=note)
 
 
 def _disk(header: JobHeader) -> Kpi:

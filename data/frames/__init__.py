@@ -30,6 +30,8 @@ JOB_LIST_COLUMNS = (
     "start_ns",  # Int64, <NA> where unknown
     "duration_ns",  # Int64: last minus first system record
     "billed_s",  # Float64: BillableTimeInSeconds, <NA> where unknown
+    "cost_usd",  # Float64, <NA> where unknown
+    "gpu_hours",  # Float64, of the billed time, of the measured time where that is not known
     "instances",  # "3 × ml.p3.8xlarge", groups joined by " + "; "" where unknown
     "nodes",  # Int64
     "gpus",  # Int64, over all nodes

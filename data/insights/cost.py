@@ -193,8 +193,8 @@ def _gpus(billing: Billing, instances: Instances, notes: list[str]) -> int | Non
     known = [count * one.gpus for count, one in each if one is not None and one.gpus is not None]
     if each and len(known) == len(each):
         total = sum(known)
-        if billing.gpus and billing.gpus != total:
-            notes.append(f"The instances have {total} GPUs, {billing.gpus} of them were measured.")
+        if billing.nodes and billing.gpus != total:
+            notes.append(f"The instances have {total} GPUs, {billing.gpus or 'none'} of them were measured.")
         return total
     if not billing.nodes:
         return None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
+
 from data.facts import TrainingJob
 from data.frames.cost import BilledGroup, Billing, Stage
 from data.manifest import Manifest
 from data.prices import PriceTables
-from data.queries.description import described
+from data.queries.description import MOST_KEPT, parsed
 from data.selection import Selection
 from data.store import Database
 
@@ -20,10 +23,21 @@ def billing(db: Database, selection: Selection) -> Billing:
 
 def billing_of(manifest: Manifest) -> Billing:
     """The same, of a job's manifest."""
-    job = described(manifest)
+    measured = bool(manifest.system_rows)
+    return replace(
+        _told(manifest.training_job),
+        gpus=sum(node.gpus for node in manifest.nodes),
+        nodes=len(manifest.nodes),
+        covered_s=(manifest.system_end_ns - manifest.system_start_ns) / _NS_PER_S if measured else None,
+    )
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _told(content: str | None) -> Billing:
+    """What the description alone says."""
+    job = parsed(content)
     told = job or TrainingJob()
     pool = told.warm_pool
-    measured = bool(manifest.system_rows)
     return Billing(
         described=job is not None,
         ended=told.status in ("Completed", "Failed", "Stopped") or told.end_ns is not None,
@@ -36,9 +50,9 @@ def billing_of(manifest: Manifest) -> Billing:
         pool_status=pool.status if pool else "",
         retained_s=pool.retained_billable_s if pool else None,
         stages=tuple(Stage(one.status, one.start_ns, one.end_ns, one.message) for one in told.transitions),
-        gpus=sum(node.gpus for node in manifest.nodes),
-        nodes=len(manifest.nodes),
-        covered_s=(manifest.system_end_ns - manifest.system_start_ns) / _NS_PER_S if measured else None,
+        gpus=0,
+        nodes=0,
+        covered_s=None,
     )
 
 

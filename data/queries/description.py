@@ -11,8 +11,8 @@ from data.problem import Problem
 from data.selection import Selection
 from data.store import Database
 
-_MOST_KEPT = 20_000
-"""A list of jobs asks for all of them at every sort."""
+MOST_KEPT = 20_000
+"""Texts whose meaning is kept: a list of jobs asks for all of them at every sort."""
 
 
 def description(db: Database, selection: Selection) -> JobDescription:
@@ -23,10 +23,11 @@ def description(db: Database, selection: Selection) -> JobDescription:
 
 def described(manifest: Manifest) -> TrainingJob | None:
     """What training-job.json says, None where there is none that can be read."""
-    return None if manifest.training_job is None else _parsed(manifest.training_job)
+    return parsed(manifest.training_job)
 
 
-@lru_cache(maxsize=_MOST_KEPT)
-def _parsed(content: str) -> TrainingJob | None:
-    parsed = parse_training_job(content.encode())
-    return None if isinstance(parsed, Problem) else parsed
+@lru_cache(maxsize=MOST_KEPT)
+def parsed(content: str | None) -> TrainingJob | None:
+    """What a text says, None where it is no description."""
+    found = None if content is None else parse_training_job(content.encode())
+    return None if isinstance(found, Problem) else found

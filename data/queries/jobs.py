@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pandas as pd
@@ -21,24 +23,43 @@ from data.frames import (
     JobTotals,
     Problems,
 )
+from data.frames.cost import Billing
 from data.manifest import Manifest
 from data.names import natural_key
 from data.queries import description
 from data.queries.bins import selected_nodes
+from data.queries.cost import billing_of
 from data.selection import Selection
 from data.store import Database, StoredJob
 
 _WHOLE = {"start_ns", "duration_ns", "nodes", "gpus", "problems", "lost_rows", "stored_bytes"}
-_REAL = {"billed_s", "gpu_p95", "cpu_p95"}
+_PRICED = ("cost_usd", "gpu_hours")
+_REAL = {"billed_s", *_PRICED, "gpu_p95", "cpu_p95"}
 _SEARCHED = ("name", "status", "instances", "source")
 
+Priced = Callable[[Billing], tuple[Decimal | None, Decimal | None]]
+"""Says what a job costs and how many GPU-hours it took; None where that is not known."""
 
-def job_list(db: Database, search: str, sort: tuple[tuple[str, str], ...], start: int, stop: int) -> JobListPage:
-    """Rows start to stop of the jobs that contain the words; unknown values sort last, ties by id."""
+
+def job_list(
+    db: Database,
+    search: str,
+    sort: tuple[tuple[str, str], ...],
+    start: int,
+    stop: int,
+    priced: Priced = lambda billing: (None, None),
+) -> JobListPage:
+    """Rows start to stop of the jobs that contain the words; unknown values sort last, ties by id.
+
+    Only the jobs that are shown are priced, all of them where the list is sorted by what comes out.
+    """
     rows = _all_rows(db)
     for word in search.casefold().split():
         rows = [row for row in rows if any(word in str(row[key]).casefold() for key in _SEARCHED)]
     rows.sort(key=lambda row: (natural_key(row["name"]), row["job_id"]))
+    by_price = any(column in _PRICED for column, _ in sort)
+    if by_price:
+        _price(rows, priced)
     for column, direction in reversed(sort):
         if column in JOB_LIST_COLUMNS and column != "gpu_trend":
             _sort(rows, column, direction == "desc")
@@ -47,6 +68,8 @@ def job_list(db: Database, search: str, sort: tuple[tuple[str, str], ...], start
     # Types column by column: numbers beside unknown ones would pass through floats and lose their last digits.
     kinds = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_REAL, "Float64")
     chosen = rows[start:stop]
+    if not by_price:
+        _price(chosen, priced)
     columns = {name: pd.Series([row[name] for row in chosen], dtype=kinds.get(name)) for name in JOB_LIST_COLUMNS}
     return JobListPage(JobList(pd.DataFrame(columns)), len(rows))
 
@@ -223,6 +246,13 @@ def _all_rows(db: Database) -> list[dict[str, Any]]:
     return [_row(db, job_id) for job_id in db.store.job_ids()]
 
 
+def _price(rows: list[dict[str, Any]], priced: Priced) -> None:
+    for row in rows:
+        if row["manifest"] is not None:
+            found = priced(billing_of(row["manifest"]))
+            row |= {name: None if value is None else float(value) for name, value in zip(_PRICED, found, strict=True)}
+
+
 def _row(db: Database, job_id: str) -> dict[str, Any]:
     """A job as a row; what is not known without converting it is None."""
     listed = db.store.job(job_id)
@@ -235,6 +265,7 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
         "state_detail": "",
         "instances": "",
         "gpu_trend": (),
+        "manifest": None,
     }
     if listed is not None:
         row |= {"name": listed.name, "source": listed.source}
@@ -258,6 +289,7 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
     status, detail = _status(manifest, described)
     end, start = manifest.system_end_ns or manifest.end_ns, manifest.system_start_ns or manifest.start_ns
     return row | {
+        "manifest": manifest,
         "name": manifest.name,
         "source": manifest.source,
         "status": status,

@@ -1,6 +1,7 @@
 """Wording of values, and the one door for hostile text into charts."""
 
 import math
+from decimal import Decimal
 
 import pandas as pd
 import pytest
@@ -126,3 +127,42 @@ def test_plain_text_keeps_its_signs():
 def test_byte_axes_choose_one_unit():
     assert text.bytes_scale(431e6) == (1e6, "MB")
     assert text.bytes_scale(0) == (1.0, "B")
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"),
+    [
+        ("6.15672", "$6.16"),
+        ("1.06675", "$1.07"),
+        ("0.125", "$0.13"),
+        ("2.675", "$2.68"),
+        ("0", "$0.00"),
+        ("0.0049", "under $0.01"),
+        ("0.005", "$0.01"),
+        ("1234567.891", "$1,234,567.89"),
+        ("1e30", "$1,000,000,000,000,000,000,000,000,000,000.00"),
+        ("-3.5", "−$3.50"),
+        ("NaN", "n/a"),
+    ],
+)
+def test_money_is_rounded_half_up_and_never_to_nothing(usd: str, shown: str) -> None:
+    assert text.money(Decimal(usd)) == shown
+    assert text.money(None) == "n/a"
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"),
+    [("14.688", "$14.688"), ("3.825", "$3.825"), ("2", "$2.00"), ("1.2701", "$1.2701"), ("0.115", "$0.115"),
+     ("1.10228628", "$1.1023"), ("0.00001", "under $0.0001"), ("1234.5", "$1,234.50")],
+)  # fmt: skip
+def test_prices_keep_their_digits(usd: str, shown: str) -> None:
+    assert text.price(Decimal(usd)) == shown
+    assert text.price(None) == "n/a"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [("1.676", "1.68"), ("0", "0.00"), ("0.001", "under 0.01"), ("12345.6", "12,346")]
+)
+def test_hours(value: str, shown: str) -> None:
+    assert text.hours(Decimal(value)) == shown
+    assert text.hours(None) == "n/a"

@@ -26,14 +26,29 @@ def test_a_stored_job() -> None:
     assert (found["status"], found["status_sign"]) == ("Completed", "✓")
     assert found["duration"] == "8m 23s"
     assert found["billed"] == "25m 09s"
+    assert (found["cost"], found["gpu_hours"]) == ("$6.16", "1.68")
     assert found["gpu_trend"] == [0.0, 5.0, None, 6.0]
     assert found["disk"] == "4.2 MB"
 
 
 def test_what_is_missing_is_null_and_never_zero() -> None:
-    unknown = dict.fromkeys(("start_ns", "duration_ns", "billed_s", "nodes", "gpus", "gpu_p95", "cpu_p95"), pd.NA)
+    unknown = dict.fromkeys(
+        ("start_ns", "duration_ns", "billed_s", "cost_usd", "gpu_hours", "nodes", "gpus", "gpu_p95", "cpu_p95"), pd.NA
+    )
     found = row(**unknown, gpu_trend=(), stored_bytes=0, state="not converted", instances="", status="Unknown")
-    for key in ("start_ms", "duration", "billed", "nodes_text", "gpus_text", "gpus", "gpu_p95", "cpu_p95", "disk"):
+    for key in (
+        "start_ms",
+        "duration",
+        "billed",
+        "cost",
+        "gpu_hours",
+        "nodes_text",
+        "gpus_text",
+        "gpus",
+        "gpu_p95",
+        "cpu_p95",
+        "disk",
+    ):
         assert found[key] is None, key
     assert found["status"] == "Unknown"
     assert found["instances"] is None

@@ -5,11 +5,13 @@ import json
 import pytest
 from dash import dcc, html
 
+from app import pricing
 from app.pages import overview
 from app.urls import Address
 from components.details import detail_rows
 from components.panels import EmptyView
 from data.errors import MissingTable
+from data.problem import Problem
 from data.selection import Selection, Window
 from tests import frames
 from tests.app.pages.looking import FakeFetch, request
@@ -25,6 +27,8 @@ def fetch(**changes):
         "system_over_time": frames.over_time("gpu_memory", [("algo-3", "gpu2")]),
         "steps_histogram": frames.step_histogram(),
         "functions_listed": frames.function_totals(),
+        "cost_billing": frames.billing(),
+        "cost_tables": frames.price_tables(),
         **changes,
     }
     return FakeFetch(**answers)
@@ -62,7 +66,7 @@ def test_a_window_is_said_beside_the_usage_table():
 def test_seven_key_numbers():
     assert kpis(overview.draw_kpis(fetch(), request())) == {
         "Duration": ("8m 23s", "503.000 s · 3 nodes"),
-        "Billed time": ("25m 09s", "1,509 s · training 8m 23s"),
+        "Cost": ("$6.16", "8m 23s billed"),
         "GPU utilization": ("13.5 % p95", "highest node · p50 5.4 %"),
         "CPU utilization": ("24.4 % p95", "highest node · p50 9.8 %"),
         "GPU memory": ("65.8 % peak", "algo-3 gpu2 · 22:46:01"),
@@ -86,12 +90,12 @@ def test_what_was_not_measured_is_missing_not_zero():
                 system_usage_summary=frames.usage_summary(rows),
                 system_over_time=missing,
                 steps_histogram=missing,
-                jobs_times=frames.job_times(billed_s=None),
+                cost_tables=frames.price_tables(prices={}),
             ),
             request(),
         )
     )
-    for name in ("GPU utilization", "GPU memory", "Step time", "Billed time"):
+    for name in ("GPU utilization", "GPU memory", "Step time", "Cost"):
         assert found[name][0] == "n/a"
     assert found["CPU utilization"][0] == "24.4 % p95"
     assert kpis(overview.draw_kpis(fetch(system_usage_summary=missing), request()))["CPU utilization"][0] == "n/a"
@@ -100,7 +104,7 @@ def test_what_was_not_measured_is_missing_not_zero():
 def test_key_numbers_are_of_the_whole_job():
     asked = fetch()
     overview.draw_kpis(asked, request(Window(frames.START_NS, frames.START_NS + frames.S)))
-    assert all(arguments[0].window is None for _, arguments in asked.asked)
+    assert all(arguments[0].window is None for _, arguments in asked.asked if arguments)
 
 
 def test_the_eleven_rows_in_order():
@@ -117,6 +121,36 @@ def test_the_eleven_rows_in_order():
         ("Training loop (%)", "59.64"),
         ("Finalization (%)", "0.60"),
     ]
+
+
+def test_what_the_job_costs():
+    root = pricing.draw_cost(fetch(), request(offset_minutes=60))
+    said = words(root)
+    assert "3 × ml.p3.8xlarge 503 s $14.688 us-west-2 · 2020-12 · a test $6.16" in said
+    assert "Total $6.16 GPU-hours 1.68 Price of a GPU-hour $3.672 Price of a node-hour $14.688" in said
+    assert "Starting 2020-12-04 23:36:29 2m 51s not billed" in said
+    assert "Training 2020-12-04 23:39:20 8m 23s billed" in said
+    assert "Completed 2020-12-04 23:47:43 – –" in said
+
+
+def test_a_job_without_a_price_shows_gpu_hours_and_says_how_the_price_becomes_known():
+    said = words(pricing.draw_cost(fetch(cost_tables=frames.price_tables(prices={})), request()))
+    assert "$" not in said
+    assert "GPU-hours 1.68" in said
+    assert "No price of ml.p3.8xlarge is known.  Name a table with your prices in INSIGHTS_PRICES." in said
+
+
+def test_rows_of_the_table_of_prices_that_cannot_be_used_are_named():
+    tables = frames.price_tables(problems=(Problem("own.csv", 7, "usd_per_hour is no number", "error"),))
+    assert "own.csv, line 7: usd_per_hour is no number" in words(
+        pricing.draw_cost(fetch(cost_tables=tables), request())
+    )
+
+
+def test_the_cost_is_that_of_the_whole_job():
+    asked = fetch()
+    pricing.draw_cost(asked, request(Window(frames.START_NS, frames.START_NS + frames.S), ("algo-1",)))
+    assert ("cost_billing", (Selection("run-a-1a2b3c4d"),)) in asked.asked
 
 
 def test_billed_time_stands_in_a_column_of_its_own():

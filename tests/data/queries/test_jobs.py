@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from data.convert.job import convert_job
 from data.errors import NotConverted, UnknownJob
 from data.frames import GAPS_COLUMNS, JOB_LIST_COLUMNS, PROBLEMS_COLUMNS
+from data.frames.cost import Billing
 from data.manifest import MANIFEST
 from data.queries import jobs
 from data.selection import Selection
@@ -157,6 +159,31 @@ def test_unknown_values_sort_last_in_both_directions(store: Store, column: str, 
     assert values.isna().tolist() == [False] * len(known) + [True] * (len(values) - len(known))
     assert known == sorted(known, reverse=direction == "desc")
     assert 0 < len(known) < len(values)
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize("column", ["cost_usd", "gpu_hours"])
+def test_jobs_sort_by_what_they_cost_and_only_then_all_of_them_are_priced(
+    store: Store, column: str, direction: str
+) -> None:
+    asked: list[Billing] = []
+
+    def priced(billing: Billing) -> tuple[Decimal | None, Decimal | None]:
+        asked.append(billing)
+        return (None if billing.billed_s is None else Decimal(billing.billed_s), Decimal(len(asked)))
+
+    def ask(sort: tuple[tuple[str, str], ...], start: int, stop: int) -> Any:
+        asked.clear()
+        return store.fetch(jobs.job_list, "", sort, start, stop, priced).rows
+
+    rows = ask(((column, direction),), 0, 99)
+    known = rows[column].dropna().tolist()
+    assert rows[column].isna().tolist() == [False] * len(known) + [True] * (len(rows) - len(known))
+    assert known == sorted(known, reverse=direction == "desc")
+    assert len(asked) == len(rows) - 3  # not of those that are not stored
+    assert ask((("name", "asc"),), 4, 5)["cost_usd"].tolist() == [151.0]  # train-2
+    assert len(asked) == 1
+    assert listed(store).rows[column].isna().all()  # nobody says what anything costs
 
 
 def test_text_columns_sort_naturally_and_empty_ones_last(store: Store) -> None:
