@@ -141,8 +141,8 @@ def _periods(cycles: Cycles, first: NDArray[np.int64]) -> list[tuple[float, floa
     """By steps and by the clock: period in steps, in seconds, the share that is regular, and the chance of it.
 
     Were stalls at random, one step as likely as another, distances would follow the geometric law. One distance is the
-    period, so it is in its own band; how many of the others are has the binomial law (bdtrc is its upper tail). It may be any of them that was
-    chosen for the period, which makes the chance as many times larger.
+    period, so it is in its own band; how many of the others are in it has the binomial law, whose upper tail is bdtrc.
+    It may be any of them that was chosen for the period, which makes the chance as many times larger.
     """
     steps = np.diff(first).astype(float)
     seconds = np.diff(cycles.start_ns[first]) / NS_PER_S
