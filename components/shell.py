@@ -31,7 +31,18 @@ class ShellId(StrEnum):
     WATCH = "shell-watch"
     WATCHED = "shell-watched"
     PROGRESS = "shell-progress"
+    REPORT_DOWNLOAD = "shell-report-download"
+    REPORT_ANONYMOUS = "shell-report-anonymous"
+    REPORT_WORDS = "shell-report-words"
 
+
+REPORT_WORDS = "Download report"
+REPORT_FORMATS = (
+    ("html", "HTML, opens from disk"),
+    ("json", "JSON, for programs"),
+    ("md", "Markdown, for a pull request"),
+)
+"""Formats of the report with their words in the menu."""
 
 TAB_NAMES = {"quality": "Data quality"}
 """Names of tabs that are not the last part of their address."""
@@ -163,7 +174,7 @@ def job_header(header: JobHeader, tab: str, links: Mapping[str, str], *, changed
                             ),
                         ]
                     ),
-                    html.Div([copy], className="actions"),
+                    html.Div([*([_report_menu()] if header.end_ns else []), copy], className="actions"),
                 ],
                 className="page-head",
             ),
@@ -175,6 +186,29 @@ def job_header(header: JobHeader, tab: str, links: Mapping[str, str], *, changed
             data_job_start_ns=str(header.start_ns), data_job_end_ns=str(header.end_ns), data_title=plain(header.name)
         ),
         **({} if header.wall_clock else attributes(data_job_origin_ns=str(header.start_ns))),
+    )
+
+
+def report_button(name: str) -> str:
+    """The id of the button that downloads the report in a format."""
+    return f"shell-report-{name}"
+
+
+def _report_menu() -> html.Details:
+    buttons = [html.Button(words, id=report_button(name), type="button") for name, words in REPORT_FORMATS]
+    names = dcc.Checklist(
+        id=ShellId.REPORT_ANONYMOUS,
+        options=[{"label": "Leave out hosts, paths and names", "value": "anonymous"}],
+        value=[],
+        className="report-names",
+    )
+    return html.Details(
+        [
+            html.Summary(REPORT_WORDS, id=ShellId.REPORT_WORDS, className="button"),
+            html.Div([*buttons, names], className="picker-list report-list"),
+            dcc.Download(id=ShellId.REPORT_DOWNLOAD),
+        ],
+        className="picker report-menu",
     )
 
 

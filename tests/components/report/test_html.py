@@ -80,7 +80,7 @@ def test_every_table_has_a_caption_and_every_chart_a_name() -> None:
     assert tags.count("table") == tags.count("caption") > 10
     charts = [attributes for _, attributes in found.tags if "data-chart" in attributes]
     assert len(charts) == 9  # phases, progress, 2 of steps, 3 nodes, memory, coverage
-    assert all(one["role"] == "img" and one["aria-label"] for one in charts)
+    assert all(one["role"] == "group" and one["aria-label"] for one in charts)
     figures = json.loads(next(text for attributes, text in found.scripts if attributes.get("id") == "figures"))
     assert sorted(figures) == sorted(str(one["data-chart"]) for one in charts)
     assert all(figure["data"] for figure in figures.values())
