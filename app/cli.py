@@ -1,6 +1,6 @@
 """The command line. Heavy imports happen inside the commands, so that help is quick.
 
-Exit status: 0 done, 1 a failure said in one line and a hint, 2 wrong usage.
+Exit status: 0 done, 1 a failure said in one line and a hint, 2 wrong usage, 3 a budget that is broken.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from data.errors import InsightsError
 if TYPE_CHECKING:
     from app.settings import Settings
 
-COMMANDS = ("serve", "convert", "inspect", "report", "demo")
+COMMANDS = ("serve", "convert", "inspect", "report", "compare", "demo")
 cli = typer.Typer(
     help="Debugger Insights: what the profiler saw of your training jobs, in the browser. Without a command: serve.",
     no_args_is_help=False,
@@ -119,6 +119,15 @@ def inspect(
     raise typer.Exit(0 if readable else 1)
 
 
+class CompareFormat(StrEnum):
+    """Formats of a comparison."""
+
+    MD = "md"
+    JSON = "json"
+    HTML = "html"
+    JUNIT = "junit"
+
+
 class ReportFormat(StrEnum):
     """Formats of a report."""
 
@@ -149,6 +158,31 @@ def report(
         settings = _settings(source=(source,) if source else (), store=store)
         _require_source(settings)
         report_command.report(settings, job, as_format.value, output, anonymous=anonymous)
+
+
+@cli.command()
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="The baseline: a job's folder, or its name in the source.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The job that is compared with it.")],
+    store: Store = None,
+    as_format: Annotated[CompareFormat, typer.Option("--format", help="Format of the comparison.")] = CompareFormat.MD,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output, the default.")
+    ] = "",
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(metavar="BUDGET", help="Exit with 3 if it is broken beyond noise, e.g. step_time>3%; repeatable."),
+    ] = None,
+    mode: Annotated[str, typer.Option(help="How rules judge: fixed, or compat as the original did.")] = "fixed",
+) -> None:
+    """Compare two jobs, and say whether what differs is more than noise."""
+    from app import compare_command
+
+    with _said_plainly():
+        settings = _settings(store=store)
+        broken = compare_command.compare(settings, a, b, as_format.value, output, tuple(fail_on or ()), mode)
+    if broken:
+        raise typer.Exit(3)
 
 
 @cli.command()
