@@ -37,7 +37,7 @@ class NodeEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EventPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of the event table: some files' events, a million rows or so."""
+    """A part of the table of events, or of memory records: some files' rows, a million or so."""
 
     part: int
     rows: int
@@ -73,6 +73,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     operator_roles: tuple[str, ...]  # roles of events that occur, see data/operators.py
     lanes: int  # pairs of node and phase of events
     lane_bin_ns: int  # width of a bin of their coverage
+    memory_parts: tuple[EventPart, ...]
+    memory_records: int  # of allocators, that have a place in time
+    memory_kinds: tuple[str, ...]  # kinds of devices that they are of: cpu, cuda, ...
+    memory_bin_ns: int  # width of a bin of their totals
     steps: int
     step_numbers: int  # distinct pairs of phase and step number
     step_processes: int  # distinct pairs of node and worker with steps
@@ -100,7 +104,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def has_data(self) -> bool:
         """Whether any record or event could be read."""
-        return bool(self.system_rows or self.events or self.functions)
+        return bool(self.system_rows or self.events or self.memory_records or self.functions)
 
 
 def part_file(table: str, part: int) -> str:

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Raised with every change of a table or of the manifest; a store of another version is converted again."""
 
 CHUNK_NS = 300 * 10**9
@@ -54,6 +54,9 @@ class Table(StrEnum):
     STEPS = "steps"
     KERNELS = "kernels"
     GPU_BUSY = "gpu_busy"
+    MEMORY = "memory"
+    MEMORY_LINES = "memory_lines"
+    MEMORY_BINS = "memory_bins"
     FUNCTIONS = "functions"
     OPERATORS = "operators"
     LANES = "lanes"
@@ -232,5 +235,38 @@ LANE_BINS = pa.schema(
         ("bin_ns", pa.int64()),
         ("covered_ns", pa.int64()),
         ("begun", pa.int32()),  # events that start in the bin
+    ]
+)
+
+MEMORY_LINES = pa.schema(
+    [
+        ("line", pa.int32()),
+        ("node", pa.string()),
+        ("process", pa.string()),
+        ("device_kind", pa.string()),
+        ("device", pa.int32()),
+        ("file", pa.int32()),
+        ("start_ns", pa.int64()),  # first record of the file
+        ("end_ns", pa.int64()),  # last one
+        ("records", pa.int64()),
+    ]
+)
+"""What one process allocates on one device, and where its files have records of that: a row for each file."""
+
+MEMORY_BINS = pa.schema(
+    [
+        ("line", pa.int32()),
+        ("bin_ns", pa.int64()),
+        ("low", pa.int64()),  # least allocated after a record; null where no record tells, as the next six
+        ("high", pa.int64()),
+        ("high_ns", pa.int64()),  # when that was so first
+        ("last", pa.int64()),
+        ("rise", pa.int64()),  # most by which the bytes allocated grew inside the bin, from a record to a later one
+        ("reserved_high", pa.int64()),
+        ("reserved_last", pa.int64()),
+        ("largest", pa.int64()),  # allocation, 0 where there is none
+        ("allocations", pa.int32()),
+        ("frees", pa.int32()),
+        ("uncounted", pa.int32()),  # records that the totals leave out
     ]
 )

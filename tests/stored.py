@@ -95,6 +95,15 @@ class Stored:
         assert len(found) == self.manifest.events
         return found
 
+    def memory(self) -> list[dict[str, Any]]:
+        """All records of memory allocators, in no order, each with the path of its file."""
+        paths = {row["file"]: row["path"] for row in self.table("files")}
+        return [
+            row | {"file": paths[row["file"]]}
+            for part in self.manifest.memory_parts
+            for row in pq.read_table(self.folder / part_file("memory", part.part)).to_pylist()
+        ]
+
     def series(self) -> list[tuple[str, str, str, str]]:
         """(node, type, name, dimension) by series number."""
         return [(row["node"], row["type"], row["name"], row["dimension"]) for row in self.table("series")]

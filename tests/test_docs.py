@@ -272,7 +272,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     write_tree(source, TreeSpec(nodes=2, cores=2, gpus=1, seconds=90, seed=5))
     kernel = {"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2, "args": {"device": 0}}
     path = "profiler-output/framework/1_0-algo-1_merged_timeline.json"
-    trees.write(source, {path: json.dumps([traces.start(), kernel]).encode()})
+    trees.write(source, {path: json.dumps([traces.start(), kernel, traces.memory(1, 512, 512)]).encode()})
     (job,) = open_source(str(source)).jobs()
     manifest = convert_job(job, store, lambda progress: None)
     return source, store / "jobs" / job.job_id / manifest.version

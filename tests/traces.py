@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from data.problem import Problem
 from data.readers.events import EVENT_SCHEMA, EventPaths, EventReader, FileEvents
+from data.readers.trace_memory import MEMORY_SCHEMA
 from data.sources import FileKind, SourceFile
 
 START_US = 1_767_268_800_000_000
@@ -40,6 +41,22 @@ def end(ts: object, pid: object = 1, tid: object = 0) -> dict[str, Any]:
     return {"ph": "E", "pid": pid, "tid": tid, "ts": ts}
 
 
+def memory(
+    ts: object,
+    size: object,
+    allocated: object,
+    reserved: object = 4096,
+    kind: object = 1,
+    device: object = 0,
+    pid: int = 7,
+) -> dict[str, Any]:
+    """A record of PyTorch's allocator: bytes that it took or, if negative, gave back, and its totals after that."""
+    args = {"Total Reserved": reserved, "Total Allocated": allocated, "Bytes": size, "Device Id": device}
+    more = {"Device Type": kind, "Addr": 140076061556736, "finished": False, "Ev Idx": 3}
+    head = {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": pid, "tid": 8, "ts": ts}
+    return head | {"args": args | more}
+
+
 @dataclass(frozen=True)
 class Found:
     """What a reader gave for some files."""
@@ -47,6 +64,7 @@ class Found:
     table: pa.Table
     problems: tuple[Problem, ...]
     files: tuple[FileEvents, ...]
+    memory: pa.Table = field(default_factory=MEMORY_SCHEMA.empty_table)
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -74,19 +92,25 @@ def source_file(
 def read_files(reader: EventReader, paths: EventPaths) -> Found:
     """Reads the files as a conversion does, but all of them."""
     tables, problems = [EVENT_SCHEMA.empty_table()], list[Problem]()
+    memories = [MEMORY_SCHEMA.empty_table()]
     files: dict[int, FileEvents] = {}
     with tempfile.TemporaryDirectory() as scratch, duckdb.connect(config={"threads": 1}) as db:
         for batch in reader.read(db, paths, Path(scratch)):
             assert batch.table.schema == EVENT_SCHEMA
             batch.table.validate(full=True)
             tables.append(batch.table)
+            if batch.memory is not None:
+                batch.memory.validate(full=True)
+                memories.append(batch.memory)
             problems += batch.problems
             assert not files.keys() & batch.done.keys()
             files |= batch.done
         assert list(Path(scratch).iterdir()) == []
     assert sorted(files) == list(range(len(paths)))
     table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
-    found = Found(table, tuple(problems), tuple(files[at] for at in range(len(paths))))
+    records = pa.concat_tables(memories)
+    found = Found(table, tuple(problems), tuple(files[at] for at in range(len(paths))), records)
+    assert sum(one.memory for one in found.files) == len(records)
     assert [one.events for one in found.files] == [
         sum(row["file"] == at for row in found.rows) for at in range(len(paths))
     ]

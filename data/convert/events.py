@@ -1,12 +1,14 @@
 """Framework events into the store: new and changed files are read batch by batch, the rest comes from before.
 
-Events are kept in parts of about a million rows, each sorted in pieces, so that a trace of any size needs little
-memory. What is asked for all the time, steps and kernels, is derived from them once (`event_tables`).
+Events, and the records of memory allocators that stand among them, are kept in parts of about a million rows, each
+sorted in pieces, so that a trace of any size needs little memory. What is asked for all the time is derived from them
+once (`event_tables`, `memory`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,7 @@ from data.manifest import EventPart, part_file
 from data.problem import Problem
 from data.readers.copies import find_copies
 from data.readers.events import EVENT_SCHEMA, EventReader
+from data.readers.trace_memory import MEMORY_SCHEMA
 from data.sources import SourceFile
 
 if TYPE_CHECKING:
@@ -30,16 +33,48 @@ if TYPE_CHECKING:
 PART_ROWS = 1 << 20
 GROUP_ROWS = 1 << 15
 GROUP_BYTES = 32 << 20
-_DIFFERENCES = ("start_ns",)
-_PLAIN = ("args", "duration_ns")
 
 
-def convert_events(run: Conversion, readers: Sequence[EventReader]) -> tuple[EventPart, ...]:
-    """Reads the event files of all readers and writes the parts of the event table."""
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is kept in parts: a table, and how its columns are written."""
+
+    table: schema.Table
+    columns: pa.Schema
+    time: str  # the column that orders the rows
+    plain: tuple[str, ...]  # columns that hardly repeat
+    differences: tuple[str, ...]  # integers that hardly go down
+    statistics: tuple[str, ...]  # columns by which readers skip rows
+
+
+EVENTS = Kind(
+    schema.Table.EVENTS,
+    EVENT_SCHEMA,
+    "start_ns",
+    plain=("args", "duration_ns"),
+    differences=("start_ns",),
+    statistics=("start_ns", "duration_ns", "step", "category", "phase", "name", "file"),
+)
+MEMORY = Kind(
+    schema.Table.MEMORY,
+    MEMORY_SCHEMA,
+    "time_ns",
+    plain=(),
+    differences=("time_ns", "place"),
+    statistics=("time_ns", "device_kind", "file"),
+)
+
+
+def convert_events(
+    run: Conversion, readers: Sequence[EventReader]
+) -> tuple[tuple[EventPart, ...], tuple[EventPart, ...]]:
+    """Reads the event files of all readers and writes the parts of the tables of events and of memory records."""
     mine: dict[str, list[tuple[int, SourceFile]]] = {reader.name: [] for reader in readers}
     for file_id, file, reader in _without_copies(run, readers):
         mine[reader.name].append((file_id, file))
-    parts = EventParts(run.folder, _kept(run))
+    before = run.previous if run.previous_folder else None
+    parts = EventParts(run.folder, EVENTS, _kept(run, EVENTS, before.event_parts if before else ()))
+    memory = EventParts(run.folder, MEMORY, _kept(run, MEMORY, before.memory_parts if before else ()))
     for reader in readers:
         files = mine[reader.name]
         if not files:
@@ -47,12 +82,19 @@ def convert_events(run: Conversion, readers: Sequence[EventReader]) -> tuple[Eve
         ids = pa.array([file_id for file_id, _ in files], pa.int32())
         paths = [(file, run.local_path(file.path)) for _, file in files]
         for batch in reader.read(run.db, paths, run.folder):
-            at = batch.table.schema.get_field_index("file")
-            parts.add(batch.table.set_column(at, EVENT_SCHEMA.field("file"), ids.take(batch.table.column("file"))))
+            parts.add(_with_ids(batch.table, ids))
+            if batch.memory is not None:
+                memory.add(_with_ids(batch.memory, ids))
             run.problems += batch.problems
             run.events_of |= {files[place][0]: found for place, found in batch.done.items()}
             run.step("steps", [files[place][1] for place in batch.done])
-    return parts.close()
+    return parts.close(), memory.close()
+
+
+def _with_ids(table: pa.Table, ids: pa.Array) -> pa.Table:
+    """With ids of files in place of their places among the paths."""
+    at = table.schema.get_field_index("file")
+    return table.set_column(at, table.schema.field("file"), ids.take(table.column("file")))
 
 
 def _without_copies(run: Conversion, readers: Sequence[EventReader]) -> list[tuple[int, SourceFile, EventReader]]:
@@ -85,12 +127,12 @@ def _reader_of(file: SourceFile, readers: Sequence[EventReader]) -> EventReader 
     return next((reader for reader in readers if reader.matches(file)), None)
 
 
-def _kept(run: Conversion) -> Iterator[tuple[EventPart, pa.Table | None]]:
+def _kept(run: Conversion, kind: Kind, parts: Sequence[EventPart]) -> Iterator[tuple[EventPart, pa.Table | None]]:
     """The parts of the version before; those that lose rows of a changed file as the table that is left of them."""
-    if not run.previous or not run.previous_folder:
+    if not run.previous_folder:
         return
-    for part in run.previous.event_parts:
-        name = part_file(schema.Table.EVENTS, part.part)
+    for part in parts:
+        name = part_file(kind.table, part.part)
         if not run.gone.intersection(part.files):
             take_over(run.previous_folder / name, run.folder / name)
             yield part, None
@@ -101,10 +143,11 @@ def _kept(run: Conversion) -> Iterator[tuple[EventPart, pa.Table | None]]:
 
 
 class EventParts:
-    """Writes events to parts, whose numbers go on from those that are kept."""
+    """Writes rows to parts, whose numbers go on from those that are kept."""
 
-    def __init__(self, folder: Path, kept: Iterator[tuple[EventPart, pa.Table | None]]) -> None:
+    def __init__(self, folder: Path, kind: Kind, kept: Iterator[tuple[EventPart, pa.Table | None]]) -> None:
         self._folder = folder
+        self._kind = kind
         self._parts: list[EventPart] = []
         self._held: list[pa.Table] = []
         self._held_rows = 0
@@ -120,10 +163,10 @@ class EventParts:
                 left.append(table)
         self._next = max((part.part for part in self._parts), default=-1) + 1
         for table in left:
-            self.add(table.select(EVENT_SCHEMA.names).cast(EVENT_SCHEMA))
+            self.add(table.select(kind.columns.names).cast(kind.columns))
 
     def add(self, table: pa.Table) -> None:
-        """Takes events; writes them once there are enough for a row group."""
+        """Takes rows; writes them once there are enough for a row group."""
         if not len(table):
             return
         self._held.append(table)
@@ -143,11 +186,11 @@ class EventParts:
             return
         table = pa.concat_tables(self._held).unify_dictionaries().combine_chunks()
         self._held, self._held_rows, self._held_bytes = [], 0, 0
-        start_ns = table.column("start_ns").to_numpy()
-        if (start_ns[1:] < start_ns[:-1]).any():
-            table = table.take(pa.array(np.argsort(start_ns, kind="stable")))
+        time_ns = table.column(self._kind.time).to_numpy()
+        if (time_ns[1:] < time_ns[:-1]).any():
+            table = table.take(pa.array(np.argsort(time_ns, kind="stable")))
         if self._writer is None:
-            self._writer = _writer(self._path)
+            self._writer = _writer(self._path, self._kind)
         self._writer.write_table(table, row_group_size=len(table))
         self._rows += len(table)
         self._files.update(pc.unique(table.column("file")).to_pylist())
@@ -156,7 +199,7 @@ class EventParts:
 
     @property
     def _path(self) -> Path:
-        return self._folder / part_file(schema.Table.EVENTS, self._next)
+        return self._folder / part_file(self._kind.table, self._next)
 
     def _end_part(self) -> None:
         if self._writer is None:
@@ -168,13 +211,13 @@ class EventParts:
         self._next += 1
 
 
-def _writer(path: Path) -> pq.ParquetWriter:
+def _writer(path: Path, kind: Kind) -> pq.ParquetWriter:
     return pq.ParquetWriter(
         path,
-        EVENT_SCHEMA,
+        kind.columns,
         compression="zstd",
         compression_level=1,
-        use_dictionary=[name for name in EVENT_SCHEMA.names if name not in (*_DIFFERENCES, *_PLAIN)],
-        column_encoding=dict.fromkeys(_DIFFERENCES, "DELTA_BINARY_PACKED"),
-        write_statistics=["start_ns", "duration_ns", "step", "category", "phase", "name", "file"],
+        use_dictionary=[name for name in kind.columns.names if name not in (*kind.differences, *kind.plain)],
+        column_encoding=dict.fromkeys(kind.differences, "DELTA_BINARY_PACKED"),
+        write_statistics=list(kind.statistics),
     )

@@ -18,9 +18,10 @@ from data.convert import derive
 from data.convert.event_tables import derive_event_tables, doubts
 from data.convert.events import convert_events
 from data.convert.functions import convert_functions
+from data.convert.memory import derive_memory
 from data.convert.parts import DEVICE_HISTOGRAMS, SeriesMap
 from data.convert.progress import Progress, Report
-from data.convert.record import Whole, finish
+from data.convert.record import Events, Whole, finish
 from data.convert.run import Conversion, plan, previous_version, same, stored_files
 from data.convert.system import (
     PART_TABLES,
@@ -103,7 +104,7 @@ def _convert(run: Conversion) -> Manifest:
     run.step("metrics")
     system = _system(run)
     run.step("steps")
-    event_parts = convert_events(run, READERS)
+    event_parts, memory_parts = convert_events(run, READERS)
     run.step("functions")
     functions = convert_functions(run)
     run.step("summaries")
@@ -114,10 +115,12 @@ def _convert(run: Conversion) -> Manifest:
     paths = {file_id: file.path for file_id, file in files.items()}
     communication = [file_id for file_id, file in files.items() if file.kind in COMMUNICATION_KINDS]
     events = derive_event_tables(run.db, run.folder, event_parts, first_last, communication)
-    for file_id, doubt in doubts(run.db, run.folder, event_parts, events.longest_ns):
+    known = bool(event_parts or first_last[1])
+    memory = derive_memory(run.db, run.folder, memory_parts, events.wall_clock if known else None)
+    for file_id, doubt in [*doubts(run.db, run.folder, event_parts, events.longest_ns), *memory.doubts]:
         name = paths[file_id].rpartition("/")[2]
         run.problems.append(Problem(paths[file_id], None, f"{name}: {doubt}", "warning", derived=True))
-    return finish(run, system, whole, event_parts, events, functions)
+    return finish(run, system, whole, Events(event_parts, events, memory_parts, memory), functions)
 
 
 def _system(run: Conversion) -> SystemParts:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from data import facts, schema
 from data.convert.event_tables import EventTotals
 from data.convert.functions import FunctionTotals
+from data.convert.memory import MemoryTotals
 from data.convert.run import Conversion, FileState
 from data.convert.system import SystemParts
 from data.convert.tables import write_table
@@ -36,14 +37,28 @@ class Whole:
     gpu_trend: tuple[float | None, ...] = ()
 
 
-def finish(
-    run: Conversion,
-    system: SystemParts,
-    whole: Whole,
-    event_parts: tuple[EventPart, ...],
-    events: EventTotals,
-    functions: FunctionTotals,
-) -> Manifest:
+@dataclass(frozen=True)
+class Events:
+    """What the manifest tells of framework events and memory records: their parts, and what follows from them."""
+
+    parts: tuple[EventPart, ...]
+    totals: EventTotals
+    memory_parts: tuple[EventPart, ...]
+    memory: MemoryTotals
+
+    @property
+    def wall_clock(self) -> bool:
+        """Whether anything says when the job was."""
+        return self.totals.wall_clock if self.parts else self.memory.wall
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """First start and last end, 0 where there is none."""
+        starts = [time_ns for time_ns in (self.totals.start_ns, self.memory.start_ns) if time_ns]
+        return min(starts, default=0), max(self.totals.end_ns, self.memory.end_ns)
+
+
+def finish(run: Conversion, system: SystemParts, whole: Whole, events: Events, functions: FunctionTotals) -> Manifest:
     """Writes the last tables; the manifest that makes the version complete once it is written, too."""
     training_job = _training_job(run)
     states = _states(run)
@@ -52,7 +67,8 @@ def finish(
     kinds = {state.file.kind for state in states}
     entries = tuple(system.entries[part] for part in sorted(system.entries))
     system_start, system_end = _span(entries)
-    starts = [time_ns for time_ns in (system_start, events.start_ns) if time_ns]
+    events_start, events_end = events.span
+    starts = [time_ns for time_ns in (system_start, events_start) if time_ns]
     problems = [one for one in run.problems if one.severity != "note"]
     return Manifest(
         schema_version=schema.SCHEMA_VERSION,
@@ -71,10 +87,9 @@ def finish(
         gpu_trend=whole.gpu_trend,
         system_rows=sum(entry.rows for entry in entries),
         start_ns=min(starts, default=functions.start_ns),
-        end_ns=max(system_end, events.end_ns) or functions.end_ns,
+        end_ns=max(system_end, events_end) or functions.end_ns,
         system_start_ns=system_start,
         system_end_ns=system_end,
-        event_parts=event_parts,
         **_of_events(events),
         functions=functions.rows,
         function_nodes=functions.nodes,
@@ -91,13 +106,19 @@ def finish(
     )
 
 
-def _of_events(events: EventTotals) -> dict[str, Any]:
-    """What the manifest tells of framework events."""
+def _of_events(found: Events) -> dict[str, Any]:
+    """What the manifest tells of framework events and memory records."""
+    events, memory = found.totals, found.memory
     return {
+        "event_parts": found.parts,
+        "memory_parts": found.memory_parts,
+        "memory_records": memory.records,
+        "memory_kinds": memory.kinds,
+        "memory_bin_ns": memory.bin_ns,
         "events": events.events,
         "suspicious_events": events.suspicious,
         "longest_ns": events.longest_ns,
-        "wall_clock": events.wall_clock,
+        "wall_clock": found.wall_clock,
         "event_processes": events.processes,
         "kernels": events.kernels,
         "operator_roles": events.operator_roles,

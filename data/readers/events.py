@@ -47,7 +47,8 @@ class FileEvents:
     """What one file gave."""
 
     events: int = 0  # rows in the table
-    invalid: int = 0  # events left out because their time or duration makes no sense
+    memory: int = 0  # records of memory allocators
+    invalid: int = 0  # events and records left out because their time, duration or numbers make no sense
     waiting: bool = False  # it goes together with other files: marks without their other half, a clock in another name
 
 
@@ -59,6 +60,8 @@ class EventBatch:
     problems: tuple[Problem, ...] = ()
     done: dict[int, FileEvents] = field(default_factory=dict)
     """The files that are read to their end with this batch, by their place among the paths."""
+    memory: pa.Table | None = None
+    """Records of memory allocators, as `trace_memory.MEMORY_SCHEMA` has them."""
 
 
 EventPaths = Sequence[tuple[SourceFile, str]]

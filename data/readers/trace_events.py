@@ -23,6 +23,8 @@ from data.problem import Problem, Severity
 from data.readers.events import EVENT_SCHEMA, NO_NUMBER, EventBatch, EventPaths, FileEvents
 from data.readers.trace_file import Early, Facts, Pieces, early, plain
 from data.readers.trace_lanes import Lanes
+from data.readers.trace_memory import KIND as MEMORY
+from data.readers.trace_memory import MEMORY_SCHEMA, device_kinds, numbers
 from data.readers.trace_pairs import Marks, pair
 from data.readers.trace_rows import Rows, integers, read_rows
 from data.readers.trace_scan import Damage
@@ -33,6 +35,8 @@ EARLIEST_NS = 946_684_800 * 10**9
 
 LATEST_NS = 4_102_444_800 * 10**9
 """2100-01-01."""
+
+_OUTSIDE = "a time before 2000 or after 2100"
 
 MOST_REPORTED = 20
 """Damaged places named one by one, per file."""
@@ -86,7 +90,7 @@ def read_traces(
         open_marks = Marks.empty()
         readings = []
         for index in mine:
-            reading = _Reading(kind, index, paths[index][0], open_marks)
+            reading = _Reading(db, kind, index, paths[index][0], open_marks)
             yield from _read(db, paths, scratch, reading, kind)
             open_marks = reading.open
             readings.append(reading)
@@ -135,8 +139,11 @@ class _Clock:
 class _Reading:
     """One file on its way to events."""
 
-    def __init__(self, kind: Format, index: int, file: SourceFile, open_marks: Marks) -> None:
+    def __init__(
+        self, db: duckdb.DuckDBPyConnection, kind: Format, index: int, file: SourceFile, open_marks: Marks
+    ) -> None:
         self.index = index
+        self._db = db
         self.counts = FileEvents()
         self.open = open_marks
         self._kind = kind
@@ -146,8 +153,10 @@ class _Reading:
         self._held: list[Rows] = []
         self._rows = 0
         self._lanes = Lanes()
-        self._invalid: Counter[str] = Counter()
-        self._lines: dict[str, int | None] = {}
+        self._memory: pa.Table | None = None
+        self._memory_rows = 0
+        self._invalid: Counter[tuple[str, str]] = Counter()
+        self._lines: dict[tuple[str, str], int | None] = {}
         self._damages: list[Damage] = []
 
     def begin(self, origin: Origin, first: Early, damages: list[Damage]) -> None:
@@ -175,21 +184,23 @@ class _Reading:
         self.counts.waiting |= self._has_open_marks()
         self._damages += pieces.damages
         problems = [*self._of_damages(), *self._of_invalid(), *self._of_clock(), *self._of_emptiness(pieces.facts)]
-        yield EventBatch(batch.table, tuple(problems))
+        yield EventBatch(batch.table, tuple(problems), memory=batch.memory)
 
     def _batch(self) -> EventBatch:
-        events = EVENT_SCHEMA.empty_table()
+        events, self._memory = EVENT_SCHEMA.empty_table(), None
         if self._rows:
             events = self._events(pa.concat_tables([one.table for one in self._held]).combine_chunks())
         self._held, self._rows = [], 0
         self.counts.events += len(events)
-        return EventBatch(events)
+        self.counts.memory += len(self._memory) if self._memory else 0
+        return EventBatch(events, memory=self._memory)
 
     def _events(self, table: pa.Table) -> pa.Table:
         ph = pc.dictionary_encode(table.column("ph").combine_chunks())
         kinds = {word: code for code, word in enumerate(ph.dictionary.to_pylist())}
         code = ph.indices.to_numpy()
         start_ns = self._starts(table, code == kinds.get("M", -1))
+        is_memory = code == kinds.get(MEMORY, -1)
         is_event, is_mark = code == kinds.get("X", -1), (code == kinds.get("B", -1)) | (code == kinds.get("E", -1))
         self._reject(code == kinds.get("", -1), "no kind (ph)")
         begins, durations = (pc.fill_null(table.column(name), 0).to_numpy() for name in ("ts_ns", "dur_ns"))
@@ -200,16 +211,53 @@ class _Reading:
         self._reject(is_event & has_ts & ~has_dur, "no usable duration")
         self._reject(is_event & has_ts & has_dur & (durations < 0), "a negative duration")
         fine = has_ts & (is_mark | (is_event & has_dur & (durations >= 0)))
-        start_ns = self._placed(begins, start_ns, fine)
+        start_ns = self._placed(begins, start_ns, fine | (is_memory & has_ts))
+        if is_memory.any():
+            self._memory = self._records(table, np.flatnonzero(is_memory), start_ns, has_ts)
         if self._clock.wall:
             outside = (start_ns < EARLIEST_NS) | (start_ns >= LATEST_NS)
-            self._reject(fine & outside, "a time before 2000 or after 2100")
+            self._reject(fine & outside, _OUTSIDE)
             fine &= ~outside
         everything = self._columns(table, np.flatnonzero(fine), start_ns, durations)
         marks = is_mark[fine]
         if not marks.any():
             return everything
         return self._paired(table, everything, np.flatnonzero(fine), marks, code == kinds.get("B", -1))
+
+    def _records(
+        self, table: pa.Table, at: NDArray[np.int64], time_ns: NDArray[np.int64], has_ts: NDArray[np.bool_]
+    ) -> pa.Table:
+        """The chosen rows as MEMORY_SCHEMA has them; those that make no sense are left out and counted."""
+        place = self._memory_rows + np.arange(len(at))
+        self._memory_rows += len(at)
+        outside = bool(self._clock.wall) & ((time_ns[at] < EARLIEST_NS) | (time_ns[at] >= LATEST_NS))
+        for wrong, reason in ((~has_ts[at], "no usable time"), (has_ts[at] & outside, _OUTSIDE)):
+            self._reject_at(at[wrong], reason, "memory record")
+        timed = has_ts[at] & ~outside
+        at, place = at[timed], place[timed]
+        found, faults = numbers(self._db, table.column("args").take(pa.array(at)).combine_chunks())
+        kept = np.ones(len(at), bool)
+        for reason, places in faults:
+            self._reject_at(at[places], reason, "memory record")
+            kept[places] = False
+        size = int(kept.sum())
+        rows = table.select(["pid", "tid"]).take(pa.array(at[kept]))
+        columns = {
+            "node": _always(self._origin.node, size),
+            "worker": _always(self._origin.worker, size),
+            "process": _words(rows.column("pid")),
+            "thread": _words(rows.column("tid")),
+            "device_kind": device_kinds(found["Device Type"][kept]),
+            "device": pa.array(found["Device Id"][kept].astype(np.int32)),
+            "time_ns": pa.array(time_ns[at[kept]]),
+            "bytes": pa.array(found["Bytes"][kept]),
+            "allocated": pa.array(found["Total Allocated"][kept]),
+            "reserved": pa.array(found["Total Reserved"][kept]),
+            "place": pa.array(place[kept]),
+            "wall": pa.array(np.full(size, bool(self._clock.wall))),
+            "file": pa.array(np.full(size, self.index, np.int32)),
+        }
+        return pa.table([columns[name] for name in MEMORY_SCHEMA.names], schema=MEMORY_SCHEMA)
 
     def _paired(
         self,
@@ -294,13 +342,13 @@ class _Reading:
     def _reject(self, rows: NDArray[np.bool_], reason: str) -> None:
         self._reject_at(np.flatnonzero(rows), reason)
 
-    def _reject_at(self, rows: NDArray[np.int64], reason: str) -> None:
+    def _reject_at(self, rows: NDArray[np.int64], reason: str, subject: str = "event") -> None:
         """Counts rows of this batch that make no sense; the first one of each kind is named by its line."""
         if not len(rows):
             return
-        self._invalid[reason] += len(rows)
-        if reason not in self._lines:
-            self._lines[reason] = self._line(int(rows[0]))
+        self._invalid[subject, reason] += len(rows)
+        if (subject, reason) not in self._lines:
+            self._lines[subject, reason] = self._line(int(rows[0]))
 
     def _line(self, row: int) -> int | None:
         """The line of a row of this batch."""
@@ -320,9 +368,9 @@ class _Reading:
             yield self.problem(more[0].line, f"{len(more)} more places are damaged from here on", "warning", lost)
 
     def _of_invalid(self) -> Iterator[Problem]:
-        for reason, count in self._invalid.items():
-            subject, verb = ("event", "was") if count == 1 else ("events", "were")
-            yield self.problem(self._lines.get(reason), f"{count} {subject} with {reason} {verb} left out")
+        for (subject, reason), count in self._invalid.items():
+            many, verb = (subject, "was") if count == 1 else (f"{subject}s", "were")
+            yield self.problem(self._lines.get((subject, reason)), f"{count} {many} with {reason} {verb} left out")
         self.counts.invalid = self._invalid.total()
 
     def _of_clock(self) -> Iterator[Problem]:
@@ -338,7 +386,7 @@ class _Reading:
         return self.index in self.open.events.column("file").to_pylist()
 
     def _of_emptiness(self, facts: Facts) -> Iterator[Problem]:
-        if self.counts.events or self._invalid or self._damages or self._has_open_marks():
+        if self.counts.events or self.counts.memory or self._invalid or self._damages or self._has_open_marks():
             return
         if facts.has_events or self._kind.when_empty != "note":
             yield self.problem(None, "there are no events in it", self._kind.when_empty)

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from data.readers import trace_memory
 from data.readers.paths import literal_pattern
 from data.readers.trace_file import Piece, Pieces
 from data.readers.trace_repair import finite, repaired
@@ -42,7 +43,7 @@ _HAS_LONG_FRACTION = re.compile(rb'"ts"\s*:\s*"?\d{13,}\.\d*[1-9]')  # begins wi
 _LONG_FRACTION = re.compile(rb'("(?:ts|dur)"\s*:\s*)"?(\d{13,}\.\d*[1-9]\d*)"?')
 _PATHS = [f'$."{name}"' for name in ARGS]
 _SAYS_SOMETHING = ("name", "cat", "pid", "tid", "ts", "dur")
-_PLAIN = ("cpu_op", "python_function", "user_annotation")
+_PLAIN = ("cpu_op", "python_function", "user_annotation", trace_memory.CATEGORY)
 """Categories of PyTorch that make up most of a trace and have none of these arguments: not looked for."""
 
 _NULLS = ", ".join(["NULL"] * len(ARGS))
@@ -54,7 +55,8 @@ SELECT coalesce(ph, '') AS ph, name, cat, pid, tid, ts, dur, args::VARCHAR AS ar
                      THEN json_extract_string(args, {_PATHS})
                 END, [{_NULLS}]) AS found
 FROM read_json($path, format = 'array', columns = %s, maximum_object_size = {_LARGEST_EVENT})
-WHERE ph IN {MARKS} OR (ph IS NULL AND coalesce({_SAYS}) IS NOT NULL)
+WHERE ph IN {MARKS} OR (ph = '{trace_memory.KIND}' AND name = '{trace_memory.NAME}')
+   OR (ph IS NULL AND coalesce({_SAYS}) IS NOT NULL)
 """
 _AS_DOUBLE = _QUERY % (_COLUMNS % "ts: 'DOUBLE', dur: 'DOUBLE'")
 _AS_TEXT = _QUERY % (_COLUMNS % "ts: 'VARCHAR', dur: 'VARCHAR'")
@@ -240,6 +242,8 @@ def _is_row(found: Found) -> bool:
     if isinstance(found, Damage):
         return False
     ph = found[1].get("ph")
+    if ph == trace_memory.KIND:
+        return bool(found[1].get("name") == trace_memory.NAME)
     return ph in MARKS if ph is not None else any(found[1].get(key) is not None for key in _SAYS_SOMETHING)
 
 

@@ -24,7 +24,9 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     later = trees.machine(ticks=4, start_us=trees.START_US + 20 * trees.MINUTE_US)
     kernel = {"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2, "args": {"device": 0}}
     timeline = {
-        "profiler-output/framework/1_0-algo-1_merged_timeline.json": json.dumps([traces.start(), kernel]).encode()
+        "profiler-output/framework/1_0-algo-1_merged_timeline.json": json.dumps(
+            [traces.start(), kernel, traces.memory(1, 512, 512)]
+        ).encode()
     }
     profile = {
         trees.profile_path("train-1-stepstart", trees.START_US, "train-2-stepstart", trees.START_US + 9): (
@@ -45,7 +47,7 @@ def refused(folder: Path, content: bytes) -> StoreError:
 
 
 BY_PART = (Table.RAW, Table.ROLLUP, Table.COARSE, Table.HISTOGRAM, Table.STAMPS)
-WHOLE_JOB = set(Table) - {Table.RAW, Table.ROLLUP, Table.COARSE, Table.STAMPS, Table.EVENTS}
+WHOLE_JOB = set(Table) - {Table.RAW, Table.ROLLUP, Table.COARSE, Table.STAMPS, Table.EVENTS, Table.MEMORY}
 
 
 def test_every_file_of_a_version_is_named_by_the_manifest_or_fixed(stored: Stored) -> None:
@@ -55,6 +57,8 @@ def test_every_file_of_a_version_is_named_by_the_manifest_or_fixed(stored: Store
     named |= {part_file(table, part.part) for part in manifest.parts for table in BY_PART}
     assert len(manifest.event_parts) == 1
     named |= {part_file(Table.EVENTS, part.part) for part in manifest.event_parts}
+    assert len(manifest.memory_parts) == 1
+    named |= {part_file(Table.MEMORY, part.part) for part in manifest.memory_parts}
     named |= {level_file(factor) for factor in manifest.levels[1:]}
     assert {path.name for path in stored.folder.iterdir()} == named
 
