@@ -34,7 +34,7 @@ def counted(
 
     PyTorch also writes records of memory that processes share, such as the batches of a data loader, into the line of
     the CPU, with 0 in place of a total. They are known by that: no total is below what was just allocated, and a free
-    leaves 0 only where it takes all that was left. `before` is what each line held last, or `UNKNOWN`.
+    leaves 0 only where it takes all that was left. `before` is the total that each line was told of last, or `UNKNOWN`.
     """
     below = cpu & (size > 0) & (allocated < size)
     place = np.arange(len(line))
@@ -42,8 +42,11 @@ def counted(
     told = np.append(-1, told[:-1])[: len(line)]
     same = (told >= 0) & (line[told] == line)
     held = np.where(same, allocated[told], before[line]) if len(line) else allocated
-    shared = cpu & (size < 0) & (allocated == 0) & (held + size != 0)
-    tells: NDArray[np.bool_] = ~below & ~shared
+    empties = cpu & (size < 0) & (allocated == 0)
+    all_of_it = empties & (held + size == 0)
+    emptied = np.append(-1, np.maximum.accumulate(np.where(all_of_it, place, -1))[:-1])[: len(line)]
+    again = (emptied > told) & (emptied >= 0) & (line[emptied] == line)  # nothing was left since the free before
+    tells: NDArray[np.bool_] = ~below & ~(empties & (~all_of_it | again))
     return tells
 
 

@@ -133,7 +133,7 @@ def _bins(stretches: Iterator[Records], lines: int, bin_ns: int) -> pa.Table:
     for one in stretches:
         line, allocated = one["line"].astype(np.int64), one["allocated"]
         tells = memory.counted(line, one["cpu"].astype(bool), one["bytes"], allocated, held)
-        told = np.flatnonzero(tells & (allocated > 0))
+        told = np.flatnonzero(tells)
         held[line[told]] = allocated[told]  # of several, the last one stays
         number = one["time_ns"] // bin_ns
         change = np.append(True, (line[1:] != line[:-1]) | (number[1:] != number[:-1]))[: len(line)]

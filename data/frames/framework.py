@@ -135,3 +135,37 @@ class DataLoading:
 
 
 """`wait` is the training process asking for a batch, `worker` a loader's worker fetching one, `start` setting it up."""
+
+
+@dataclass(frozen=True)
+class MemoryLine:
+    """What one process holds on one device in a window, by its allocator; exact. Bytes are -1 where no record tells."""
+
+    node: str
+    process: str  # as it is written
+    device_kind: str  # cpu, cuda, ...
+    device: int  # -1 where there is only one of its kind
+    peak_bytes: int  # most bytes allocated
+    peak_ns: int  # since when; the start of the window where they were held before that
+    rise_bytes: int  # most by which the bytes allocated grew from one time to a later one
+    largest_bytes: int  # largest allocation, 0 where there is none
+    allocations: int
+    frees: int
+    uncounted: int  # records of memory that processes share, which the totals leave out
+
+
+@dataclass(frozen=True)
+class AllocatedMemory:
+    """Memory that allocators hold over time; arrays are float64 [lines, columns] of bytes, NaN where nothing was told.
+
+    What a record tells holds until the next one of its recording: the most in a column includes what it began with.
+    """
+
+    lines: tuple[MemoryLine, ...]  # those with the highest peaks, at most 24
+    line_count: int  # of processes and devices with something known in the window
+    start_ns: int  # left edge of column 0
+    column_ns: int
+    allocated: NDArray[np.float64]  # most in the column
+    allocated_last: NDArray[np.float64]  # at its end
+    reserved: NDArray[np.float64]
+    reserved_last: NDArray[np.float64]

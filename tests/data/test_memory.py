@@ -97,6 +97,14 @@ def test_a_free_of_all_that_is_left_does_tell_one() -> None:
     assert tells([(0, True, -64, 0)], [65]) == [False]
 
 
+def test_nothing_is_left_to_free_after_that() -> None:
+    emptied = [(0, True, 64, 64), (0, True, -64, 0)]
+    assert tells([*emptied, (0, True, -64, 0), *emptied], [UNKNOWN]) == [True, True, False, True, True]
+    assert tells([(0, True, -64, 0), (0, True, -64, 0)], [64]) == [True, False]
+    assert tells([(0, True, -64, 0)], [0]) == [False]
+    assert tells([(0, True, 64, 64), (0, True, -64, 0), (1, True, -64, 0)], [UNKNOWN, 64]) == [True, True, True]
+
+
 def test_what_other_lines_hold_does_not_matter() -> None:
     assert tells([(0, True, 64, 64), (1, True, -64, 0)], [UNKNOWN, UNKNOWN]) == [True, False]
     assert tells([(0, True, 64, 64), (1, True, -32, 0)], [UNKNOWN, 32]) == [True, True]
