@@ -21,6 +21,7 @@ _BREAKS = frozenset("\t\n\r\v\f\x85\u2028\u2029")
 _CENT = Decimal("0.01")
 _WIDE = Context(prec=60)  # for amounts of any size
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+_BINARY_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def plain(text: object, limit: int = 200) -> str:
@@ -188,6 +189,23 @@ def byte_size(size_bytes: float | None) -> str:
     if size_bytes is None or is_missing(size_bytes):
         return MISSING
     divisor, unit = bytes_scale(abs(size_bytes))
+    text = str(round(abs(size_bytes))) if unit == "B" else _figures(abs(size_bytes) / divisor)
+    return f"{MINUS if size_bytes < 0 else ''}{text} {unit}"
+
+
+def binary_scale(largest_bytes: float) -> tuple[float, str]:
+    """The divisor and unit in which a chart of memory up to this many bytes reads best: (2**30, 'GiB')."""
+    power = 0
+    while power + 1 < len(_BINARY_UNITS) and largest_bytes >= 1024 ** (power + 1):
+        power += 1
+    return float(1024**power), _BINARY_UNITS[power]
+
+
+def binary_size(size_bytes: float | None) -> str:
+    """A size of memory in binary units, as its sellers count: 79.2 GiB."""
+    if size_bytes is None or is_missing(size_bytes):
+        return MISSING
+    divisor, unit = binary_scale(abs(size_bytes))
     text = str(round(abs(size_bytes))) if unit == "B" else _figures(abs(size_bytes) / divisor)
     return f"{MINUS if size_bytes < 0 else ''}{text} {unit}"
 

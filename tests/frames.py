@@ -42,6 +42,7 @@ from data.frames.cost import BilledGroup, Billing, Instance, Price, Stage
 from data.frames.findings import Figure, Finding, Findings, Outcome, Parameter, Place
 from data.frames.framework import (
     EVENT_ROWS_COLUMNS,
+    AllocatedMemory,
     DataLoading,
     EventList,
     EventRows,
@@ -50,11 +51,13 @@ from data.frames.framework import (
     LaneBars,
     Lanes,
     LoaderGroup,
+    MemoryLine,
     StepBreakdown,
 )
 from data.frames.operators import OPERATORS_COLUMNS, FrameworkShares, Operators, TimeShare
 from data.prices import PriceTables
 
+GIB = 1 << 30
 S = 1_000_000_000
 START_NS = 1_607_121_560 * S  # 2020-12-04 22:39:20 UTC
 END_NS = START_NS + 503 * S
@@ -95,6 +98,7 @@ def job_header(**changes: Any) -> JobHeader:
         version="v1",
         events=2000,
         kernels=900,
+        memory_kinds=("cpu", "cuda"),
     )
     return replace(header, **changes)
 
@@ -436,6 +440,29 @@ def gpu_activity(groups: tuple[tuple[str, str], ...] = (("rank0", "gpu0"),), **c
         share=share,
         busy_ns=tuple(250 * S - at for at in range(len(groups))),
         window_ns=500 * S,
+    )
+    return replace(frame, **changes)
+
+
+def memory_line(**changes: Any) -> MemoryLine:
+    """A GPU that holds 3 GiB at most, 100 s after the start."""
+    line = MemoryLine("rank0", "7", "cuda", 0, 3 * GIB, START_NS + 100 * S, GIB, GIB // 2, 1200, 1100, 0)
+    return replace(line, **changes)
+
+
+def allocated_memory(lines: Sequence[MemoryLine] | None = None, **changes: Any) -> AllocatedMemory:
+    """Ten columns of 50 s, each with 2 GiB at its end and up to the peak of its line in it, of 4 GiB reserved."""
+    lines = [memory_line()] if lines is None else lines
+    tops = np.array([[float(line.peak_bytes)] * 10 for line in lines])
+    frame = AllocatedMemory(
+        lines=tuple(lines),
+        line_count=len(lines),
+        start_ns=START_NS,
+        column_ns=50 * S,
+        allocated=tops,
+        allocated_last=np.full(tops.shape, 2.0 * GIB),
+        reserved=np.full(tops.shape, 4.0 * GIB),
+        reserved_last=np.full(tops.shape, 4.0 * GIB),
     )
     return replace(frame, **changes)
 

@@ -17,6 +17,7 @@ from app.views import chosen, plot_px, view_of
 from components import controls
 from components.cards import absent_card, section_title, strip_panel
 from components.figures import activity, breakdown, distribution, empty, heatmap, lanes, rows, system
+from components.figures import memory as memory_figures
 from components.figures import steps as step_figures
 from components.panels import EmptyView, FigureView, content_panel, figure_panel
 from data.errors import MissingTable
@@ -24,6 +25,7 @@ from data.frames import JobHeader
 from data.queries import distribution as distribution_queries
 from data.queries import heatmap as heatmap_queries
 from data.queries import jobs, passes, steps
+from data.queries import memory as memory_queries
 from data.queries import system as system_queries
 from data.selection import Selection
 from data.store import Fetch
@@ -45,6 +47,8 @@ class Id(StrEnum):
     GPU = "nodes-gpu"
     CPU = "nodes-cpu"
     GPU_MEMORY = "nodes-gpu-memory"
+    GPU_ALLOCATOR = "nodes-gpu-allocator"
+    CPU_ALLOCATOR = "nodes-cpu-allocator"
     MEMORY = "nodes-memory"
     NETWORK = "nodes-network"
     IO_WAIT = "nodes-io-wait"
@@ -64,7 +68,7 @@ class Id(StrEnum):
 
 def layout(address: Address, header: JobHeader) -> html.Div:
     """The toolbar and empty panels; each asks for its own data when it comes into view."""
-    metrics = _metrics(header) if header.measured else [_no_metrics()]
+    metrics = _metrics(header) if header.measured else [_no_metrics(), *_allocated(header)]
     return html.Div(
         [
             _toolbar(header),
@@ -154,6 +158,7 @@ def _over_time(header: JobHeader) -> html.Div:
     else:
         reason = empty.no_gpus()
         panels.insert(0, absent_card("GPU utilization and GPU memory", reason.reason, reason.hint))
+    panels += _allocators(header)
     panels += [
         _lines_panel(Id.MEMORY, "CPU memory", "memory"),
         _lines_panel(Id.NETWORK, "Network", "network"),
@@ -162,6 +167,30 @@ def _over_time(header: JobHeader) -> html.Div:
         _lines_panel(Id.IOPS, "Disk operations", "iops", wide=True),
     ]
     return html.Div(panels, className="grid-2")
+
+
+def _allocated(header: JobHeader) -> list[Component]:
+    """What a job of traces alone has of memory: the same panels, in a section of their own."""
+    if not header.memory_kinds:
+        return _allocators(header)
+    title = section_title("Memory", "by PyTorch's allocators, one time axis with the charts below")
+    return [title, html.Div(_allocators(header), className="grid-2")]
+
+
+def _allocators(header: JobHeader) -> list[Component]:
+    """Memory as PyTorch's own allocators count it, beside that which the driver reports."""
+    if not header.memory_kinds:
+        reason = empty.no_memory_records()
+        return [absent_card("GPU memory (allocator)", reason.reason, reason.hint)] if header.events else []
+    every = (
+        (Id.GPU_ALLOCATOR, "GPU memory (allocator)", "gpu_memory", header.memory_kinds != ("cpu",)),
+        (Id.CPU_ALLOCATOR, "CPU memory (allocator)", "memory", "cpu" in header.memory_kinds),
+    )
+    some = [(panel_id, title, metric) for panel_id, title, metric, present in every if present]
+    return [
+        figure_panel(panel_id, title, height=memory_figures.HEIGHT, metric=metric, wide=len(some) == 1, query_keys=())
+        for panel_id, title, metric in some
+    ]
 
 
 def _lines_panel(panel_id: Id, title: str, metric: str, *, wide: bool = False) -> html.Section:
@@ -270,6 +299,8 @@ def register(dash_app: dash.Dash, fetch: Fetch) -> None:
     register_figure(dash_app, Id.GPU, lambda request: draw_usage(fetch, request, "gpu"))
     register_figure(dash_app, Id.CPU, lambda request: draw_usage(fetch, request, "cpu"))
     register_figure(dash_app, Id.GPU_MEMORY, lambda request: draw_gpu_memory(fetch, request))
+    register_figure(dash_app, Id.GPU_ALLOCATOR, lambda request: draw_allocated(fetch, request, "gpu"))
+    register_figure(dash_app, Id.CPU_ALLOCATOR, lambda request: draw_allocated(fetch, request, "cpu"))
     register_figure(dash_app, Id.MEMORY, lambda request: draw_usage(fetch, request, "memory"))
     register_figure(dash_app, Id.IO_WAIT, lambda request: draw_usage(fetch, request, "io_wait"))
     register_figure(dash_app, Id.NETWORK, lambda request: draw_throughput(fetch, request, "network"))
@@ -346,6 +377,14 @@ def draw_gpu_memory(fetch: Fetch, request: Request) -> FigureView | EmptyView:
     if not frame.groups:
         return empty.nothing_in_window("No GPU memory was measured")
     return system.memory_timeline(frame, view_of(fetch, request))
+
+
+def draw_allocated(fetch: Fetch, request: Request, which: memory_queries.Which) -> FigureView | EmptyView:
+    """Memory as the framework's allocators count it, a line for each process and device, with the exact peak."""
+    frame = fetch(memory_queries.over_time, request.selection, which, plot_px(request))
+    if not any(line.peak_bytes >= 0 for line in frame.lines):
+        return empty.nothing_in_window("No record of an allocator lies")
+    return memory_figures.allocated(frame, view_of(fetch, request))
 
 
 def draw_throughput(

@@ -34,6 +34,14 @@ def no_events() -> EmptyView:
     )
 
 
+def no_memory_records() -> EmptyView:
+    """A job whose framework was profiled without its memory."""
+    return EmptyView(
+        "No record of a memory allocator in this job.",
+        "PyTorch's profiler writes them into its traces with profile_memory=True.",
+    )
+
+
 def nothing_in_window(what: str) -> EmptyView:
     """A window in which nothing was measured."""
     return EmptyView(f"{what} in this window.", "Zoom out, or press 0 to see the whole job.")

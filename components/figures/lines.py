@@ -118,6 +118,13 @@ def band(
 ) -> list[go.Scatter]:
     """The area between two lines, one closed shape per stretch without a gap."""
     centres_ns = frame.start_ns + frame.bin_ns // 2 + np.arange(low.size, dtype=np.int64) * frame.bin_ns
+    return area(view, centres_ns, scale.shown(low), scale.shown(high), band_fill(view.theme, frame.metric))
+
+
+def area(
+    view: View, centres_ns: NDArray[np.int64], low: NDArray[np.float32], high: NDArray[np.float32], colour: str
+) -> list[go.Scatter]:
+    """The same, of values as the axis shows them."""
     stamps = view.times(centres_ns)
     x: list[str | None] = []
     y: list[NDArray[np.float32]] = []
@@ -127,11 +134,10 @@ def band(
         y += [high[first:last], low[first:last][::-1], gap]
     if not y:
         return []
-    colour = band_fill(view.theme, frame.metric)
     return [
         go.Scatter(
             x=x[:-1],
-            y=scale.shown(np.concatenate(y)[:-1]),
+            y=np.concatenate(y)[:-1],
             mode="lines",
             line={"width": 0, "color": colour},
             fill="toself",

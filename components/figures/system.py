@@ -95,7 +95,7 @@ def memory_timeline(frame: OverTime, view: View, *, height: int = LINES_HEIGHT) 
     drawn = f"the {len(order)} fullest drawn" if len(order) < len(frame.groups) else "fullest in bold"
     return FigureView(
         figure,
-        note=words([f"% of each GPU's memory, {kind}, {drawn}", resolution(frame)]),
+        note=words([f"% of each GPU's memory in use, as its driver says, {kind}, {drawn}", resolution(frame)]),
         caption=memory_caption(frame, view),
     )
 

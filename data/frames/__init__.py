@@ -106,6 +106,7 @@ class JobHeader:
     wall_clock: bool = True  # False: times count from a moment that is not known
     events: int = 0  # of the framework
     kernels: int = 0  # that traces recorded
+    memory_kinds: tuple[str, ...] = ()  # kinds of devices whose memory allocators left records: cpu, cuda, ...
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,7 @@ def any_header(db: Database, selection: Selection) -> JobHeader:
         wall_clock=_placed(manifest),
         events=manifest.events,
         kernels=manifest.kernels,
+        memory_kinds=manifest.memory_kinds,
     )
 
 

@@ -166,3 +166,11 @@ def test_prices_keep_their_digits(usd: str, shown: str) -> None:
 def test_hours(value: str, shown: str) -> None:
     assert text.hours(Decimal(value)) == shown
     assert text.hours(None) == "n/a"
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536 * 2**20, "1.5 GiB"), (-(2**50), "−1 PiB"), (None, "n/a")],
+)
+def test_memory_is_counted_in_binary_units(size: float | None, words: str) -> None:
+    assert text.binary_size(size) == words

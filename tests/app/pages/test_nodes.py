@@ -65,6 +65,37 @@ def test_a_job_without_gpus_says_so_instead_of_empty_charts():
     assert "gpu_memory" not in [getattr(part, "data-query-value", None) for part in components(page)]
 
 
+ALLOCATORS = (nodes.Id.GPU_ALLOCATOR, nodes.Id.CPU_ALLOCATOR)
+
+
+@pytest.mark.parametrize("measured", [True, False])
+@pytest.mark.parametrize(
+    ("kinds", "present"), [(("cpu",), [False, True]), (("cuda", "xpu"), [True, False]), (("cpu", "hip"), [True, True])]
+)
+def test_allocators_have_panels_for_what_they_recorded(kinds, present, measured):
+    found = ids(layout(memory_kinds=kinds, measured=measured))
+    assert [panel in found for panel in ALLOCATORS] == present
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_job_without_memory_records_says_how_to_get_them(measured):
+    page = layout(memory_kinds=(), measured=measured)
+    assert not set(ALLOCATORS) & set(ids(page))
+    assert "n/a No record of a memory allocator in this job." in words(page)
+    assert "profile_memory=True" in words(page)
+    assert "profile_memory" not in words(layout(memory_kinds=(), events=0, measured=measured))
+
+
+def test_allocators_are_asked_for_their_own_devices():
+    asked = fetch(memory_over_time=frames.allocated_memory())
+    view = nodes.draw_allocated(asked, request(WINDOW), "gpu")
+    assert view.figure.layout.meta["time"] is True
+    (arguments,) = [arguments for name, arguments in asked.asked if name == "memory_over_time"]
+    assert (arguments[0].window, arguments[1]) == (WINDOW, "gpu")
+    nothing = nodes.draw_allocated(fetch(memory_over_time=frames.allocated_memory([])), request(WINDOW), "gpu")
+    assert isinstance(nothing, EmptyView)
+
+
 def test_a_job_without_steps_says_so():
     page = layout(step_count=0)
     assert nodes.Id.STEP_HISTOGRAM not in ids(page)
