@@ -141,7 +141,9 @@ def cached_fetch(store: Versioned, server: Flask, folder: Path) -> CachedFetch:
 def program_version() -> str:
     """Changes with every change of the code that answers: what an older program concluded is not shown by a newer."""
     root = Path(data.__file__).parent
-    files = sorted((str(path.relative_to(root)), path.stat()) for path in root.rglob("*.py"))
+    files = sorted(
+        (str(path.relative_to(root)), path.stat()) for path in root.rglob("*") if path.suffix in (".py", ".csv")
+    )
     parts = [(name, found.st_size, found.st_mtime_ns) for name, found in files]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from data.frames import JobHeader, JobTimes, UsageSummary
-from data.frames.evidence import ExactUsage, LoaderEvents, OperatorTotal, Stamps, StepRecords, Ticks
+from data.frames.evidence import ExactUsage, LoaderEvents, Machines, OperatorTotal, Stamps, StepRecords, Ticks
 from data.frames.findings import FIXED, Findings, Mode, Number
 from data.frames.operators import FrameworkShares
 from data.insights.evaluate import evaluate
 from data.insights.rules import RULES
-from data.queries import evidence, jobs, loader, operators, shares, system
+from data.queries import cost, evidence, jobs, loader, operators, shares, system
 from data.selection import Selection
 from data.store import Database
 
@@ -70,6 +70,10 @@ class StoredEvidence:
     @cached_property
     def operators(self) -> tuple[OperatorTotal, ...]:
         return operators.totals(self._db, self._selection)
+
+    @cached_property
+    def machines(self) -> Machines:
+        return cost.machines(self._db, self._selection)
 
     @cached_property
     def loader(self) -> LoaderEvents:

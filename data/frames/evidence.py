@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from data.frames.cost import BilledGroup, Instance
+
 
 @dataclass(frozen=True)
 class NodeTicks:
@@ -120,3 +122,11 @@ class LoaderEvents:
 
 LOADER_KINDS = ("start", "wait", "worker")
 """A loader is set up; the training process waits for a batch; a worker of the loader fetches one."""
+
+
+@dataclass(frozen=True)
+class Machines:
+    """The instances that a job ran on, and all known types of their families, smaller and larger."""
+
+    groups: tuple[BilledGroup, ...]
+    family: tuple[Instance, ...]

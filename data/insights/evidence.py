@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from data.frames import JobHeader, JobTimes, UsageSummary
-from data.frames.evidence import ExactUsage, LoaderEvents, OperatorTotal, Stamps, StepRecords, Ticks
+from data.frames.evidence import ExactUsage, LoaderEvents, Machines, OperatorTotal, Stamps, StepRecords, Ticks
 from data.frames.operators import FrameworkShares
 
 
@@ -59,3 +59,7 @@ class Evidence(Protocol):
     @property
     def loader(self) -> LoaderEvents:
         """Every event of a data loader. Raises MissingTable."""
+
+    @property
+    def machines(self) -> Machines:
+        """The instances that the job ran on. Raises MissingTable where nothing says which."""

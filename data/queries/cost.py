@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
+from data.errors import MissingTable
 from data.facts import TrainingJob
 from data.frames.cost import BilledGroup, Billing, Stage
+from data.frames.evidence import Machines
 from data.manifest import Manifest
 from data.prices import PriceTables
 from data.queries.description import MOST_KEPT, parsed
@@ -59,3 +61,21 @@ def _told(content: str | None) -> Billing:
 def tables(db: Database) -> PriceTables:
     """The tables of prices and instance types that are in force; for all jobs the same."""
     return db.store.price_book.tables()
+
+
+def machines(db: Database, selection: Selection) -> Machines:
+    """The instances of a job with the types of their families. Raises MissingTable where nothing says which they are."""
+    groups = billing(db, selection).groups
+    if not groups:
+        raise MissingTable(
+            "Nothing says which instances the job ran on.",
+            "Put the answer of DescribeTrainingJob into the job's folder as training-job.json, and convert again.",
+        )
+    families = {_family(group.instance_type) for group in groups}
+    known = tables(db).instances.values()
+    return Machines(groups, tuple(one for one in known if _family(one.instance_type) in families))
+
+
+def _family(instance_type: str) -> str:
+    """What comes before the size: ml.p3 of ml.p3.8xlarge."""
+    return instance_type.rpartition(".")[0]

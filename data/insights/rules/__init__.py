@@ -20,6 +20,7 @@ from data.insights.rules import (
     step_outlier,
     stopped_gpu,
     straggling_node,
+    underused_node,
 )
 
 RULES: tuple[Rule, ...] = (
@@ -39,4 +40,5 @@ RULES: tuple[Rule, ...] = (
     step_gap.RULE,
     periodic_stall.RULE,
     straggling_node.RULE,
+    underused_node.RULE,
 )

@@ -13,6 +13,7 @@ from data.frames.evidence import (
     LOADER_KINDS,
     ExactUsage,
     LoaderEvents,
+    Machines,
     NodeTicks,
     OperatorTotal,
     Stamps,
@@ -87,6 +88,10 @@ class Given:
     @property
     def loader(self) -> LoaderEvents:
         return self._part("loader")
+
+    @property
+    def machines(self) -> Machines:
+        return self._part("machines")
 
 
 def node_ticks(
