@@ -64,7 +64,7 @@ def tables(db: Database) -> PriceTables:
 
 
 def machines(db: Database, selection: Selection) -> Machines:
-    """The instances of a job with the types of their families. Raises MissingTable where nothing says which they are."""
+    """A job's instances, and the types of their families. Raises MissingTable where nothing says which they are."""
     groups = billing(db, selection).groups
     if not groups:
         raise MissingTable(
