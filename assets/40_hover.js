@@ -36,7 +36,7 @@ window.insights = window.insights || {};
   function number(value) {
     const size = Math.abs(value);
     const digits = size >= 100 ? 0 : size >= 10 ? 1 : 2;
-    return value.toFixed(digits).replace(/\.?0+$/, '').replace('-', '\u2212');
+    return value.toFixed(digits).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '').replace('-', '\u2212');
   }
 
   function words(graph, time) {

@@ -53,7 +53,8 @@ def allocated(frame: AllocatedMemory, view: View, *, height: int = HEIGHT) -> Fi
     traces += _peak(frame.lines[0], names[0], view, scale, metric)
     room = 1.3 * frame.lines[0].peak_bytes / scale.divisor  # for the words above the peak
     axis = value_axis(view, max(1.03 * scale.top, room))
-    figure = chart(traces, time_layout(view, height=height, unit=scale.unit, y_axis=axis))
+    hover = "x" if len(traces) <= 5 else "closest"  # a label a line would cover a chart of many
+    figure = chart(traces, time_layout(view, height=height, unit=scale.unit, y_axis=axis, hovermode=hover))
     return FigureView(figure, note=_note(frame, scale, metric, reserves), caption=_caption(frame, names, view))
 
 

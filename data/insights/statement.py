@@ -21,6 +21,10 @@ _STEP_PANELS: Panels = (
 )
 _EVENT_PANELS: Panels = (("Nodes", ("Framework metrics over time", "Time spent in training")),)
 _TRACE_PANELS: Panels = (*_STEP_PANELS[:1], ("Nodes", (*_STEP_PANELS[1][1], *_EVENT_PANELS[0][1])))
+_PYTORCH_PANELS: Panels = (
+    _STEP_PANELS[0],
+    ("Nodes", (*_TRACE_PANELS[1][1], "GPU memory (allocator)", "CPU memory (allocator)")),
+)
 _FUNCTION_PANELS: Panels = (("Overview", ("Python functions",)),)
 FILE_KINDS: tuple[tuple[str, str, Panels], ...] = (
     (
@@ -35,8 +39,8 @@ FILE_KINDS: tuple[tuple[str, str, Panels], ...] = (
     ("merged_timeline", "merged timelines", _TRACE_PANELS),
     ("tensorflow_trace", "TensorFlow traces", _EVENT_PANELS),
     ("tensorflow_metadata", "start times of TensorFlow traces", _EVENT_PANELS),
-    ("trace", "traces", _TRACE_PANELS),
-    ("perhaps_trace", "JSON files, traces by their content", _TRACE_PANELS),
+    ("trace", "traces", _PYTORCH_PANELS),
+    ("perhaps_trace", "JSON files, traces by their content", _PYTORCH_PANELS),
     ("python_stats", "Python profiles (cProfile)", _FUNCTION_PANELS),
     ("pyinstrument", "Python profiles (Pyinstrument)", _FUNCTION_PANELS),
     ("training_job", "the job's description", (("Overview", ("Training job details",)),)),
