@@ -24,7 +24,7 @@ from data.names import natural_key
 from data.readers.paths import literal_pattern
 
 STRETCH_RECORDS = 1 << 18
-MOST_BINS = 8192
+MOST_BINS = 4096
 FEWEST_BINS = 512
 MOST_CELLS = 250_000
 MOST_LINES = 100_000
