@@ -119,9 +119,10 @@ def _fits(need: _Need, one: Instance, values: Values) -> bool:
 def _sentence(needs: list[_Need], has: Instance, best: Instance, nodes: int) -> str:
     cores, memory_gib = max(need.cores for need in needs), max(need.memory_gib for need in needs)
     gpus = f", {max(need.gpus for need in needs)} of {has.gpus} GPUs" if has.gpus else ""
+    subject = f"{counted(nodes, 'node')} of type {has.instance_type} {'needs' if nodes == 1 else 'need'}"
     return (
-        f"{counted(nodes, 'node')} of type {has.instance_type} {'needs' if nodes == 1 else 'need'} at most {cores:.1f} of "
-        f"{has.vcpus} cores, {memory_gib:.1f} of {has.memory_gib:g} GiB memory{gpus} (p99): {best.instance_type} would do."
+        f"{subject} at most {cores:.1f} of {has.vcpus} cores, {memory_gib:.1f} of {has.memory_gib:g} GiB memory{gpus} "
+        f"(p99): {best.instance_type} would do."
     )
 
 
