@@ -26,6 +26,7 @@ from data.selection import Selection
 
 log = logging.getLogger(__name__)
 
+_DRAWINGS = "insights-drawings"
 _MAX_WIDTH_PX = 4096
 _MAX_OFFSET_MINUTES = 24 * 60
 
@@ -42,8 +43,15 @@ class Request:
     search: str = ""
 
 
+def drawings(dash_app: Dash) -> dict[str, Callable[[Request], Any]]:
+    """What draws each panel of an app, by its id."""
+    found: dict[str, Callable[[Request], Any]] = dash_app.server.extensions.setdefault(_DRAWINGS, {})
+    return found
+
+
 def register_figure(dash_app: Dash, panel_id: str, draw: Callable[[Request], FigureView | EmptyView]) -> None:
     """Answer the requests of a `figure_panel` with `draw`."""
+    drawings(dash_app)[panel_id] = draw
 
     @dash_app.callback(
         Output(panel_id, "figure"),
@@ -70,6 +78,7 @@ def register_figure(dash_app: Dash, panel_id: str, draw: Callable[[Request], Fig
 
 def register_content(dash_app: Dash, panel_id: str, draw: Callable[[Request], Component | EmptyView]) -> None:
     """Answer the requests of a `content_panel` with `draw`."""
+    drawings(dash_app)[panel_id] = draw
 
     @dash_app.callback(
         Output(f"{panel_id}-body", "children"),

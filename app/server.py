@@ -9,7 +9,7 @@ from pathlib import Path
 from dash import Dash
 from flask_compress import Compress
 
-from app import callbacks, gate, health, plotly_script, report_download, requests, router, urls
+from app import callbacks, exports, gate, health, plotly_script, report_download, requests, router, urls
 from app.cache import cached_fetch
 from app.conversion import Conversions
 from app.errors import on_error
@@ -41,6 +41,7 @@ def create_app(settings: Settings) -> Dash:
     router.register(dash_app, PAGES, fetch)
     callbacks.register(dash_app)
     report_download.register(dash_app, fetch)
+    exports.register(dash_app)
     for page in PAGES:
         page.register(dash_app, fetch)
     health.register(dash_app.server, settings.prefix, partial(store.ready, settings.free_space_bytes))

@@ -42,12 +42,15 @@ window.insights = window.insights || {};
     serial += 1;
     sent.set(id, { key, serial, panel, answered: false });
     panel.classList.add('loading');
-    dash_clientside.set_props(id + '-request', {
-      data: {
-        path: location.pathname, search, serial, width: panel.clientWidth,
-        theme: document.documentElement.dataset.theme, offset: insights.zone.offset(),
-      },
-    });
+    dash_clientside.set_props(id + '-request', { data: Object.assign(request(panel, search), { serial }) });
+  }
+
+  // What a panel asks the server for.
+  function request(panel, search) {
+    return {
+      path: location.pathname, search, width: panel.clientWidth,
+      theme: document.documentElement.dataset.theme, offset: insights.zone.offset(),
+    };
   }
 
   // Some panels come with the page, drawn for UTC; for local time they are asked for again.
@@ -143,6 +146,7 @@ window.insights = window.insights || {};
   insights.elementAdded = [];
   insights.panels = {
     flush,
+    request: function (panel) { return request(panel, relevantSearch(panel, location.search)); },
     forget: function () { sent.clear(); },
     graphs: function () { return Array.from(document.querySelectorAll('main .js-plotly-plot')).filter(function (graph) { return attached.has(graph); }); },
     isTime: function (graph) { return Boolean(graph.layout && graph.layout.meta && graph.layout.meta.time); },

@@ -1,4 +1,4 @@
-// The table behind a chart: a button in the head of its panel saves what is drawn as CSV, without asking the server.
+// The table behind a chart: what is drawn as CSV, without asking the server.
 window.insights = window.insights || {};
 (function (insights) {
   'use strict';
@@ -97,19 +97,6 @@ window.insights = window.insights || {};
     setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
   }
 
-  insights.graphAttached.push(function (graph) {
-    const panel = graph.closest('.panel'), place = panel && panel.querySelector(':scope > .panel-head .panel-right');
-    if (!place || place.querySelector('.csv')) return;
-    const title = panel.querySelector('.panel-title').textContent;
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.className = 'csv';
-    button.textContent = 'CSV';
-    button.title = 'Save what this chart shows as a table';
-    button.setAttribute('aria-label', 'Save ' + title + ' as CSV');
-    button.addEventListener('click', function () { save(panel.querySelector('.js-plotly-plot'), title); });
-    place.appendChild(button);
-  });
   // A table of rows that are all in the browser: what it shows, in its order.
   function gridLines(api) {
     const columns = api.getColumnDefs();
@@ -126,5 +113,5 @@ window.insights = window.insights || {};
     if (grid) write(gridLines(grid), button.dataset.gridName);
   });
 
-  insights.csv = { table };
+  insights.csv = { table, save };
 })(window.insights);

@@ -99,7 +99,7 @@ def _without_place(message: str, file: str) -> str:
 
 def problem_csv(frame: ProblemRows) -> str:
     """Problems as CSV."""
-    return csv_text(PROBLEM_ROWS_COLUMNS, _csv_rows(frame, PROBLEM_ROWS_COLUMNS))
+    return csv_text(PROBLEM_ROWS_COLUMNS, plain_rows(frame, PROBLEM_ROWS_COLUMNS))
 
 
 def file_grid(grid_id: str) -> dag.AgGrid:
@@ -146,12 +146,13 @@ def file_rows(frame: FileRows) -> list[dict[str, Any]]:
 
 def file_csv(frame: FileRows) -> str:
     """Files as CSV."""
-    return csv_text(FILE_ROWS_COLUMNS, _csv_rows(frame, FILE_ROWS_COLUMNS))
+    return csv_text(FILE_ROWS_COLUMNS, plain_rows(frame, FILE_ROWS_COLUMNS))
 
 
-def _csv_rows(frame: Any, names: Sequence[str]) -> list[list[Any]]:
+def plain_rows(frame: Any, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Rows as an export takes them: texts, whole numbers, None for what is missing."""
     return [
-        [value if isinstance(value, str) else None if text.is_missing(value) else int(value) for value in row]
+        tuple(value if isinstance(value, str) else None if text.is_missing(value) else int(value) for value in row)
         for row in frame[list(names)].itertuples(index=False)
     ]
 

@@ -31,6 +31,8 @@ class ShellId(StrEnum):
     WATCH = "shell-watch"
     WATCHED = "shell-watched"
     PROGRESS = "shell-progress"
+    EXPORT = "shell-export"
+    EXPORT_DOWNLOAD = "shell-export-download"
     REPORT_DOWNLOAD = "shell-report-download"
     REPORT_ANONYMOUS = "shell-report-anonymous"
     REPORT_WORDS = "shell-report-words"
@@ -96,6 +98,8 @@ def frame(home: str) -> html.Div:
             dcc.Store(id=ShellId.REFRESHED),
             dcc.Store(id=ShellId.ARRIVED),
             dcc.Store(id=ShellId.WATCHED),
+            dcc.Store(id=ShellId.EXPORT),
+            dcc.Download(id=ShellId.EXPORT_DOWNLOAD),
             dcc.Interval(id=ShellId.WATCH, interval=500, disabled=True),
             html.A("Skip to the page", href="#main", className="skip-link"),
             _topbar(home),

@@ -12,12 +12,13 @@ from dash.development.base_component import Component
 from app import urls
 from app.grids import CSV_ROWS, csv_file, read_block, read_order, read_search
 from app.page import address_of, job_id_of
-from app.panels import Request, read_request, register_content, register_figure
+from app.panels import Request, drawings, read_request, register_content, register_figure
 from app.urls import Address
 from app.views import origin_of
 from components import controls, coverage_tables, file_tables
 from components import format as text
 from components.cards import section_title
+from components.export import Table
 from components.figures import quality as figures
 from components.figures.axes import View
 from components.grid import search_box
@@ -146,6 +147,8 @@ def register(dash_app: Dash, fetch: Fetch) -> None:
     register_content(dash_app, Id.NODES, lambda request: draw_nodes(fetch, request))
     register_content(dash_app, Id.CLOCKS, lambda request: draw_clocks(fetch, request))
     register_content(dash_app, Id.KINDS, lambda request: draw_kinds(fetch, request))
+    drawings(dash_app)[Id.PROBLEMS] = lambda request: problems_table(fetch, request)
+    drawings(dash_app)[Id.FILES] = lambda request: files_table(fetch, request)
     _register_rows(dash_app, fetch)
     _register_downloads(dash_app, fetch)
     dash_app.clientside_callback(  # type: ignore[no-untyped-call]
@@ -240,6 +243,19 @@ def _register_downloads(dash_app: Dash, fetch: Fetch) -> None:
         every = shows_all(dash_app, asked)
         page = fetch(files.file_page, Selection(job_id), read_search(search), every, order, 0, CSV_ROWS)
         return csv_file("files.csv", file_tables.file_csv(page.rows))
+
+
+def problems_table(fetch: Fetch, request: Request) -> Table:
+    """The problems that match, for an export."""
+    page = fetch(files.problem_page, _whole(request), read_search(request.query.get("q", "")), (), 0, CSV_ROWS)
+    return Table(PROBLEM_ROWS_COLUMNS, file_tables.plain_rows(page.rows, PROBLEM_ROWS_COLUMNS))
+
+
+def files_table(fetch: Fetch, request: Request) -> Table:
+    """The files that match, for an export."""
+    every = request.query.get("files") == "all"
+    page = fetch(files.file_page, _whole(request), read_search(request.query.get("q", "")), every, (), 0, CSV_ROWS)
+    return Table(FILE_ROWS_COLUMNS, file_tables.plain_rows(page.rows, FILE_ROWS_COLUMNS))
 
 
 def shows_all(dash_app: Dash, asked: dict[str, Any] | None) -> bool:
