@@ -10,7 +10,8 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -251,11 +252,9 @@ class Store:
     def _run(self, query: Callable[Concatenate[Database, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
         cursor = self._database().cursor()
         name = getattr(query, "__name__", "query")
-        timer = threading.Timer(self.time_limit_s, cursor.interrupt)
-        timer.daemon = True
-        timer.start()
         try:
-            return query(Database(self, cursor, self.row_cap), *args, **kwargs)
+            with time_limit(cursor, self.time_limit_s):
+                return query(Database(self, cursor, self.row_cap), *args, **kwargs)
         except duckdb.InterruptException as error:
             raise QueryTimeout(
                 f"The query for this view ({name}) took longer than {self.time_limit_s:g} s and was stopped.",
@@ -271,7 +270,6 @@ class Store:
                 self._connection = None
             raise
         finally:
-            timer.cancel()
             cursor.close()
 
     def _database(self) -> duckdb.DuckDBPyConnection:
@@ -287,6 +285,34 @@ class Store:
         if job_id not in self._jobs and time.time_ns() - self.listed_ns > LISTED_ANEW_NS:
             self.refresh()  # another worker may have listed it meanwhile
         return job_id in self._jobs
+
+
+class Interruptible(Protocol):
+    """What can be told from another thread to stop."""
+
+    def interrupt(self) -> None:
+        """Stops what runs."""
+
+
+@contextmanager
+def time_limit(cursor: Interruptible, seconds: float) -> Iterator[None]:
+    """Interrupts a cursor that takes longer; behind this nothing touches it any more, so that it can be closed."""
+    running, lock = True, threading.Lock()
+
+    def stop() -> None:
+        with lock:
+            if running:
+                cursor.interrupt()
+
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        with lock:  # a timer that has just fired either is through by now, or finds that there is nothing to stop
+            running = False
 
 
 _UNREADABLE = (duckdb.IOException, duckdb.InvalidInputException, pa.ArrowInvalid, FileNotFoundError)

@@ -18,7 +18,7 @@ from data.manifest import MANIFEST
 from data.queries import distribution, heatmap, jobs, steps, system
 from data.selection import Selection, Window
 from data.sources import open_source, trace_folders
-from data.store import Database, Store
+from data.store import Database, Store, time_limit
 from tests import oracle, trees
 from tests.stored import Stored, convert
 
@@ -203,6 +203,29 @@ def test_a_limit_that_was_not_needed_stops_nothing_later(kept: Stored, alarms: l
     with pytest.raises(UnknownJob):
         store.fetch(raw_rows, "none")
     assert [alarm.state for alarm in alarms] == ["cancelled"] * 5
+    for alarm in alarms:  # one that had fired before it was cancelled, and comes only now
+        alarm.ring()
+    assert store.fetch(quick) == [42]
+
+
+def test_what_is_being_interrupted_is_not_closed_meanwhile(alarms: list[Alarm]) -> None:
+    happened: list[str] = []
+    interrupting, closed = threading.Event(), threading.Event()
+
+    class Cursor:
+        def interrupt(self) -> None:
+            interrupting.set()
+            closed.wait(0.2)  # is there time to close it?
+            happened.append("interrupted")
+
+    with time_limit(Cursor(), 1):
+        ringing = threading.Thread(target=alarms[0].ring)
+        ringing.start()
+        assert interrupting.wait(60)
+    happened.append("closed")
+    closed.set()
+    ringing.join()
+    assert happened == ["interrupted", "closed"]
 
 
 def test_a_result_above_the_row_cap_is_refused(kept: Stored) -> None:
