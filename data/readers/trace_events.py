@@ -183,6 +183,8 @@ class _Reading:
         batch = self._batch()
         self.counts.waiting |= self._has_open_marks()
         self._damages += pieces.damages
+        if self._holds_nothing():
+            self._damages = [one for one in self._damages if _matters(one, opened=pieces.facts.opened)]
         problems = [*self._of_damages(), *self._of_invalid(), *self._of_clock(), *self._of_emptiness(pieces.facts)]
         yield EventBatch(batch.table, tuple(problems), memory=batch.memory)
 
@@ -385,13 +387,29 @@ class _Reading:
         """Whether begin marks of this file wait for their end; those of earlier files only pass by."""
         return self.index in self.open.events.column("file").to_pylist()
 
+    def _holds_nothing(self) -> bool:
+        """Whether the file holds no event and no record of memory, not even a lost one."""
+        lost = any(one.lost_rows for one in self._damages)
+        found = self.counts.events or self.counts.memory or self._invalid
+        return not (found or lost or self._has_open_marks())
+
     def _of_emptiness(self, facts: Facts) -> Iterator[Problem]:
-        if self.counts.events or self.counts.memory or self._invalid or self._damages or self._has_open_marks():
+        if self._damages or not self._holds_nothing():
             return
-        if facts.has_events or self._kind.when_empty != "note":
+        if not facts.opened and not facts.is_object:
+            text = "there are no events in it: it is neither a list nor an object"
+            yield self.problem(None, text, self._kind.when_empty)
+        elif facts.has_events or self._kind.when_empty != "note":
             yield self.problem(None, "there are no events in it", self._kind.when_empty)
         else:
             yield self.problem(None, "it is JSON, but no trace: it has no list of events", "note")
+
+
+def _matters(damage: Damage, *, opened: bool) -> bool:
+    """Whether a damage has to be told of a file without events: what stands between events is none, nor is the end of a
+    list that was never opened.
+    """
+    return damage.severity == "error" or (damage.severity == "note" and opened)
 
 
 def _words(column: pa.ChunkedArray) -> pa.Array:

@@ -93,6 +93,8 @@ class Facts:
     words: dict[str, Any] = field(default_factory=dict)
     is_list: bool = False  # a bare list of events
     has_events: bool = True  # a list of events was found, though it may be empty
+    opened: bool = True  # that list has a beginning; else what the file holds was only taken for one
+    is_object: bool = False  # the file begins like one
 
     def add(self, text: bytes) -> bool:
         """Takes in the keys of an object's text; False where it cannot be read."""
@@ -177,6 +179,9 @@ class Pieces:
         """Moves to the first event; False where there is no list of events."""
         self._read(_CHUNK_BYTES)
         self._rest = self._rest.removeprefix(_BOM)
+        while not self._ended and not self._rest.strip():
+            self._skip(len(self._rest))
+            self._read(_CHUNK_BYTES)
         start = len(self._rest) - len(self._rest.lstrip())
         if not self._rest.strip():
             self.facts.has_events = False
@@ -184,7 +189,8 @@ class Pieces:
             return False
         if self._rest[start : start + 1] != b"{":
             self.facts.is_list = True
-            self._skip(start + 1 if self._rest[start : start + 1] == b"[" else start)
+            self.facts.opened = self._rest[start : start + 1] == b"["
+            self._skip(start + 1 if self.facts.opened else start)
             return True
         return self._begin_object()
 
@@ -193,7 +199,9 @@ class Pieces:
         while found is None and not self._ended and len(self._rest) < _HEAD_BYTES:
             self._read(_CHUNK_BYTES)
             found = _LIST.search(self._rest, max(0, len(self._rest) - _CHUNK_BYTES - 64))
+        self.facts.is_object = True
         if found is None:
+            self.facts.opened = False
             if self._ended and self.facts.add(self._rest):
                 self.facts.is_list = "ph" in self.facts.words
                 self.facts.has_events = self.facts.is_list

@@ -19,6 +19,13 @@ PACK: list[Callable[[bytes], bytes]] = [bytes, gzip.compress]
 FORMS = ['{"traceEvents": [@], "distributedInfo": {"rank": 2}}', '{"distributedInfo": {"rank": 2}, "traceEvents": [@]}']
 
 
+NEITHER = (
+    *(b"null", b"true", b"0", b"-1.5", b'"x"', b'"x', b"nul", b"null null", b"NaN"),
+    *(b"]", b"}", b",", b"null]", b"\x00" * 9, b"<html>404</html>", b"some\nwords"),
+)
+"""Texts of all sorts that begin with neither bracket."""
+
+
 def good(at: int, **more: Any) -> dict[str, Any]:
     return event(START_US + at, 2, name=f"n{at}") | {"cat": "cpu_op"} | more
 
@@ -194,12 +201,31 @@ def test_steps_are_numbered_by_their_names(tmp_path: Path) -> None:
         (b'{"traceEvents": [], "distributedInfo": {"rank": 1}}', "no events", "no events"),
         (b"[]", "no events", "no events"),
         (b"[1, 2]", "no event", "no event"),
-        (b"null", "not closed", "not closed"),
+        (b'[{"ph": "M", "name": "process_name", "pid": 1}]', "no events", "no events"),
+        (b'{"a": 1}\n{"b": 2}\n', "no events", "no events"),
+        *((text, "neither a list nor an object", "neither a list nor an object") for text in NEITHER),
     ],
 )
-def test_what_has_no_events(tmp_path: Path, text: bytes, certain: str, perhaps: str) -> None:
-    assert any(certain in one.message for one in read(tmp_path, text).problems)
-    assert any(perhaps in one.message for one in read(tmp_path, text, kind=FileKind.PERHAPS_TRACE).problems)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda text: b"\xef\xbb\xbf \n\t" + text + b" \n"])
+def test_what_has_no_events(
+    tmp_path: Path, pack: Callable[[bytes], bytes], text: bytes, certain: str, perhaps: str
+) -> None:
+    (problem,) = read(tmp_path, pack(text)).problems
+    assert certain in problem.message
+    assert (problem.severity, problem.lost_rows) == ("error" if text else "note", 0)
+    (problem,) = read(tmp_path, pack(text), kind=FileKind.PERHAPS_TRACE).problems
+    assert perhaps in problem.message
+    assert (problem.severity, problem.lost_rows) == ("note", 0)
+
+
+@pytest.mark.parametrize("text", [b"[", b'{"traceEvents": [', b'[{"ph": "X", "name": "a'])
+def test_a_list_that_has_only_begun_is_still_being_written(tmp_path: Path, text: bytes) -> None:
+    assert "not closed" in read(tmp_path, text).problems[-1].message
+
+
+def test_a_list_far_behind_the_file_s_beginning_is_found(tmp_path: Path) -> None:
+    found = read(tmp_path, b"\n" * (3 << 20) + b'[{"ph": "X", "name": "a", "ts": -1, "dur": -1}]')
+    assert [one.line for one in found.problems] == [(3 << 20) + 1]
 
 
 @pytest.mark.parametrize("cut", [1, 2, 30])
