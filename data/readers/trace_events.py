@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from data.problem import Problem, Severity
-from data.readers.events import EVENT_SCHEMA, NO_NUMBER, EventBatch, EventPaths, FileEvents
+from data.readers.events import EVENT_SCHEMA, NO_NUMBER, NO_PHASE, EventBatch, EventPaths, FileEvents
 from data.readers.trace_file import Early, Facts, Pieces, early, plain
 from data.readers.trace_lanes import Lanes
 from data.readers.trace_memory import KIND as MEMORY
@@ -185,7 +185,13 @@ class _Reading:
         self._damages += pieces.damages
         if self._holds_nothing():
             self._damages = [one for one in self._damages if _matters(one, opened=pieces.facts.opened)]
-        problems = [*self._of_damages(), *self._of_invalid(), *self._of_clock(), *self._of_emptiness(pieces.facts)]
+        problems = [
+            *self._of_damages(),
+            *self._of_invalid(),
+            *self._of_clock(),
+            *self._of_lanes(),
+            *self._of_emptiness(pieces.facts),
+        ]
         yield EventBatch(batch.table, tuple(problems), memory=batch.memory)
 
     def _batch(self) -> EventBatch:
@@ -316,6 +322,9 @@ class _Reading:
         lane = self._lanes.phases(rows.column("pid").combine_chunks(), at)
         category, names = _words(rows.column("cat")), _words(rows.column("name"))
         phase = lane if self._kind.lanes else _either(category, lane)
+        unnamed = pc.equal(phase.indices, pc.index_in(pa.scalar(NO_PHASE), phase.dictionary))
+        if pc.any(unnamed).as_py():
+            self._lanes.take_unnamed(rows.column("pid").combine_chunks().filter(unnamed))
         process = rows.column("args.pid") if self._kind.pid_is_lane else rows.column("pid")
         threads = ["args.thread_id", "args.tid", "tid"] if self._kind.pid_is_lane else ["tid"]
         device = rows.column("args.device")
@@ -382,6 +391,13 @@ class _Reading:
         severity: Severity = "warning" if self._kind.lanes else "note"
         text = f"{why}: its {self.counts.events} events are kept, but have no place in time"
         yield self.problem(None, text, severity)
+
+    def _of_lanes(self) -> Iterator[Problem]:
+        late = self._lanes.late
+        if late:
+            lanes = "1 lane has its name" if late == 1 else f"{late:,} lanes have their names"
+            text = f"{lanes} so far behind the first events that these are kept as of the lane {NO_PHASE}"
+            yield self.problem(None, text)
 
     def _has_open_marks(self) -> bool:
         """Whether begin marks of this file wait for their end; those of earlier files only pass by."""

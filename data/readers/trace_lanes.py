@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -9,13 +11,18 @@ from numpy.typing import NDArray
 
 from data.readers.events import NO_PHASE
 
+_MOST_UNNAMED = 10_000
+"""Lanes without a name that are remembered."""
+
 
 class Lanes:
     """The lanes of one file, batch by batch."""
 
     def __init__(self) -> None:
+        self.late = 0  # lanes that were named only when events of theirs had been given away
         self._names: dict[str, str] = {}
         self._named: list[tuple[int, str, str]] = []
+        self._unnamed: set[str] = set()
 
     def take_names(self, table: pa.Table, described: NDArray[np.int64]) -> None:
         """Notes what a batch calls its lanes; `described` are its rows that describe something."""
@@ -27,6 +34,13 @@ class Lanes:
         ):
             if row["name"] == "process_name" and row["args.name"] is not None and row["pid"] is not None:
                 self._named.append((at, row["pid"], row["args.name"] or NO_PHASE))
+                self.late += row["pid"] in self._unnamed
+                self._unnamed.discard(row["pid"])
+
+    def take_unnamed(self, pid: pa.Array) -> None:
+        """Notes the lanes of events that are given away without the name of one."""
+        found = set(pc.unique(pid.drop_null()).to_pylist()) - self._names.keys()
+        self._unnamed.update(islice(found, _MOST_UNNAMED - len(self._unnamed)))
 
     def phases(self, pid: pa.Array, rows: NDArray[np.int64]) -> pa.Array:
         """The lane of each of some rows of the batch: as it was last named before the row, else as it is named first.

@@ -112,6 +112,9 @@ def test_a_lane_may_be_named_after_its_events_and_renamed(
     found = read_texts(tmp_path, json.dumps(events) if whole else json.dumps(events)[:-1] + ",,]")
     first = "A" if whole or held in (2, 100) else "Unknown"
     assert [row["phase"] for row in found.rows] == [first, "A", "B", "B", "C", "Unknown", "Unknown"]
+    late = [one.message for one in found.problems if "kept as of the lane Unknown" in one.message]
+    assert len(late) == (first == "Unknown")
+    assert all("1 lane has its name so far behind" in words for words in late)
 
 
 @pytest.mark.parametrize("value", [None, 0, 84070453580, START_US * 1000, "soon", 1e300])
