@@ -25,40 +25,40 @@ def node_grid(grid_id: str, coverage: Coverage, offset_minutes: int, origin_ns: 
     def moment(time_ns: int) -> str:
         return text.clock(time_ns, offset_minutes) if origin_ns is None else text.elapsed(time_ns - origin_ns)
 
-    def words(key: str) -> dict[str, Any]:
-        return {"cellRendererParams": {"text": f"{key}_text"}, **RIGHT}
+    extents = {one.node: one for one in coverage.events}
+    rows = {node.node: _node_row(node, offset_minutes) for node in coverage.nodes}
+    for name in extents:
+        rows.setdefault(name, {"node": text.plain(name), "node_text": text.plain(name)})
+    for name, row in rows.items():
+        extent = extents.get(name)
+        row["events_text"] = extent and (
+            f"{moment(extent.start_ns)} – {moment(extent.end_ns)} · {text.count(extent.events)}"
+        )
+    return filled_grid(grid_id, _node_columns(events=bool(extents)), list(rows.values()), tallest=TALLEST)
 
+
+def _node_columns(*, events: bool) -> list[dict[str, Any]]:
     columns = [
         column("node", "Node", 140, "CellText", flex=1, minWidth=110, pinned="left", sortable=False),
-        column("covered", "Covered", 86, "CellText", **words("covered")),
-        column("missing", "No record", 92, "CellText", **words("missing")),
+        _figure("covered", "Covered", 86),
+        _figure("missing", "No record", 92),
         column("stretches", "Stretches", 88, "CellText", **RIGHT),
-        column("first", "First record", 186, "CellText", **words("first")),
-        column("last", "Last record", 186, "CellText", **words("last")),
-        column("nominal", "Nominal", 84, "CellText", **words("nominal")),
-        column("median", "Median", 84, "CellText", **words("median")),
-        column("p95", "p95", 84, "CellText", **words("p95")),
-        column("longest", "Longest", 88, "CellText", **words("longest")),
+        _figure("first", "First record", 186),
+        _figure("last", "Last record", 186),
+        _figure("nominal", "Nominal", 84),
+        _figure("median", "Median", 84),
+        _figure("p95", "p95", 84),
+        _figure("longest", "Longest", 88),
     ]
-    if coverage.events:
+    if events:
         seen = {"cellRendererParams": {"text": "events_text", "none": text.NOT_APPLICABLE}, "sortable": False}
         columns.append(column("events", "Framework events", 210, "CellText", **seen))
-    extents = {one.node: one for one in coverage.events}
-    rows = [_node_row(node, offset_minutes) for node in coverage.nodes]
-    rows += [
-        {"node": text.plain(name), "node_text": text.plain(name)}
-        for name in extents
-        if name not in {node.node for node in coverage.nodes}
-    ]
-    names = [*(node.node for node in coverage.nodes), *extents]
-    for row, name in zip(rows, dict.fromkeys(names), strict=True):
-        extent = extents.get(name)
-        row["events_text"] = (
-            None
-            if extent is None
-            else f"{moment(extent.start_ns)} – {moment(extent.end_ns)} · {text.count(extent.events)}"
-        )
-    return filled_grid(grid_id, columns, rows, tallest=TALLEST)
+    return columns
+
+
+def _figure(field: str, words: str, width: int) -> dict[str, Any]:
+    """A column that sorts by a number and shows the row's words for it."""
+    return column(field, words, width, "CellText", cellRendererParams={"text": f"{field}_text"}, **RIGHT)
 
 
 def _node_row(node: NodeCoverage, offset_minutes: int) -> dict[str, Any]:
@@ -104,15 +104,11 @@ def interval_words(coverage: Coverage) -> str:
 
 def clock_grid(grid_id: str, clocks: ClockOffsets) -> dag.AgGrid:
     """How much later than the first node each node starts the steps that both take."""
-
-    def words(key: str) -> dict[str, Any]:
-        return {"cellRendererParams": {"text": f"{key}_text"}, **RIGHT}
-
     columns = [
         column("node", "Node", 220, "CellText", pinned="left", sortable=False),
-        column("median", "Median", 100, "CellText", **words("median")),
-        column("p5", "p5", 90, "CellText", **words("p5")),
-        column("p95", "p95", 90, "CellText", **words("p95")),
+        _figure("median", "Median", 100),
+        _figure("p5", "p5", 90),
+        _figure("p95", "p95", 90),
         column("steps", "Shared steps", 104, **RIGHT),
         column(
             "said",

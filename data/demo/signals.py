@@ -16,7 +16,6 @@ from data.demo.spec import TreeSpec
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 BUSY_FLOOR = 91.5  # a busy core never reads less, any other never more than QUIET_CEILING: no value sits on a threshold
 QUIET_CEILING = 88.0
