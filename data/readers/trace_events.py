@@ -6,7 +6,6 @@ called, where its clock is, and what its lanes mean.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from data.problem import Problem, Severity
 from data.readers.events import EVENT_SCHEMA, NO_NUMBER, NO_PHASE, EventBatch, EventPaths, FileEvents
+from data.readers.trace_columns import always, either, steps, words
 from data.readers.trace_file import Early, Facts, Pieces, early, plain
 from data.readers.trace_lanes import Lanes
 from data.readers.trace_memory import KIND as MEMORY
@@ -41,16 +41,8 @@ _OUTSIDE = "a time before 2000 or after 2100"
 MOST_REPORTED = 20
 """Damaged places named one by one, per file."""
 
-LONGEST_NAME = 4_096
-"""Letters of a name that are kept; names of kernels of C++ templates have some thousand at most."""
-
 HELD_ROWS = 100_000
 """Where phases are the names of lanes, so many rows are held back, so that a lane may get its name after its events."""
-
-PROFILER_STEP = "ProfilerStep#"
-"""What PyTorch's profiler calls a step, followed by its number."""
-
-_PROFILER_STEP = re.compile(PROFILER_STEP + r"(\d{1,18})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +243,10 @@ class _Reading:
         size = int(kept.sum())
         rows = table.select(["pid", "tid"]).take(pa.array(at[kept]))
         columns = {
-            "node": _always(self._origin.node, size),
-            "worker": _always(self._origin.worker, size),
-            "process": _words(rows.column("pid")),
-            "thread": _words(rows.column("tid")),
+            "node": always(self._origin.node, size),
+            "worker": always(self._origin.worker, size),
+            "process": words(rows.column("pid")),
+            "thread": words(rows.column("tid")),
             "device_kind": device_kinds(found["Device Type"][kept]),
             "device": pa.array(found["Device Id"][kept].astype(np.int32)),
             "time_ns": pa.array(time_ns[at[kept]]),
@@ -320,8 +312,8 @@ class _Reading:
         rows = table.take(pa.array(at))
         size = len(rows)
         lane = self._lanes.phases(rows.column("pid").combine_chunks(), at)
-        category, names = _words(rows.column("cat")), _words(rows.column("name"))
-        phase = lane if self._kind.lanes else _either(category, lane)
+        category, names = words(rows.column("cat")), words(rows.column("name"))
+        phase = lane if self._kind.lanes else either(category, lane)
         unnamed = pc.equal(phase.indices, pc.index_in(pa.scalar(NO_PHASE), phase.dictionary))
         if pc.any(unnamed).as_py():
             self._lanes.take_unnamed(rows.column("pid").combine_chunks().filter(unnamed))
@@ -329,17 +321,17 @@ class _Reading:
         threads = ["args.thread_id", "args.tid", "tid"] if self._kind.pid_is_lane else ["tid"]
         device = rows.column("args.device")
         columns = {
-            "node": _always(self._origin.node, size),
-            "worker": _always(self._origin.worker, size),
-            "process": _words(process),
-            "thread": _words(pc.coalesce(*(rows.column(name) for name in threads))),
+            "node": always(self._origin.node, size),
+            "worker": always(self._origin.worker, size),
+            "process": words(process),
+            "thread": words(pc.coalesce(*(rows.column(name) for name in threads))),
             "phase": phase,
             "category": category,
             "name": names,
             "start_ns": pa.array(start_ns[at]),
             "duration_ns": pa.array(duration_ns[at]),
-            "step": pa.array(_steps(names, rows.column("args.step_num"))),
-            "device": _words(
+            "step": pa.array(steps(names, rows.column("args.step_num"))),
+            "device": words(
                 pc.if_else(pc.match_substring_regex(pc.fill_null(device, ""), r"\A[0-9]{1,6}\z"), device, "")
             ),
             "stream": pa.array(integers(rows.column("args.stream"), NO_NUMBER)),
@@ -426,34 +418,3 @@ def _matters(damage: Damage, *, opened: bool) -> bool:
     list that was never opened.
     """
     return damage.severity == "error" or (damage.severity == "note" and opened)
-
-
-def _words(column: pa.ChunkedArray) -> pa.Array:
-    """A text column with "" for what is missing, each word once; a very long one only to its first letters."""
-    filled = pc.fill_null(column, "").combine_chunks()
-    if (pc.max(pc.binary_length(filled)).as_py() or 0) > LONGEST_NAME:
-        filled = pc.utf8_slice_codeunits(filled, 0, LONGEST_NAME)
-    return pc.dictionary_encode(filled)
-
-
-def _always(word: str, size: int) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([word], pa.string()))
-
-
-def _either(first: pa.Array, second: pa.Array) -> pa.Array:
-    """The first text, the second where that is empty."""
-    words = first.dictionary.to_pylist()
-    if "" not in words:
-        return first
-    text = first.cast(pa.string())
-    return pc.dictionary_encode(pc.if_else(pc.equal(text, ""), second.cast(pa.string()), text))
-
-
-def _steps(names: pa.Array, written: pa.ChunkedArray) -> NDArray[np.int64]:
-    """The step number that an event gives as argument, or that PyTorch's profiler writes into its name."""
-    step = integers(written, NO_NUMBER)
-    found = [_PROFILER_STEP.fullmatch(word) for word in names.dictionary.to_pylist()]
-    if any(found):
-        number = np.array([int(one[1]) if one else NO_NUMBER for one in found], np.int64)[names.indices.to_numpy()]
-        step = np.where(number != NO_NUMBER, number, step)
-    return step
