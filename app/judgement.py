@@ -11,6 +11,8 @@ from data.frames.findings import FIXED, Findings, Mode, Number
 from data.frames.operators import FrameworkShares
 from data.insights.evaluate import evaluate
 from data.insights.rules import RULES
+from data.insights.step_series import StepSeries, by_phase
+from data.insights.unused import UnusedGpus, unused_gpus
 from data.queries import cost, evidence, jobs, loader, operators, shares, system
 from data.selection import Selection
 from data.store import Database
@@ -50,6 +52,14 @@ class StoredEvidence:
     @cached_property
     def steps(self) -> StepRecords:
         return evidence.steps(self._db, self._selection)
+
+    @cached_property
+    def step_series(self) -> tuple[StepSeries, ...]:
+        return by_phase(self.steps)
+
+    @cached_property
+    def unused_gpus(self) -> dict[str, UnusedGpus]:
+        return {node.node: unused_gpus(node) for node in self.ticks.nodes}
 
     @cached_property
     def usage(self) -> UsageSummary:

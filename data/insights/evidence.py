@@ -6,11 +6,14 @@ why. So a rule is right to use a part as if it were always there, and catches th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from data.frames import JobHeader, JobTimes, UsageSummary
 from data.frames.evidence import ExactUsage, LoaderEvents, Machines, OperatorTotal, Stamps, StepRecords, Ticks
 from data.frames.operators import FrameworkShares
+from data.insights.step_series import StepSeries
+from data.insights.unused import UnusedGpus
 
 
 class Evidence(Protocol):
@@ -35,6 +38,14 @@ class Evidence(Protocol):
     @property
     def steps(self) -> StepRecords:
         """Every step. Raises MissingTable."""
+
+    @property
+    def step_series(self) -> tuple[StepSeries, ...]:
+        """The same steps, a series for each phase of each process. Raises MissingTable."""
+
+    @property
+    def unused_gpus(self) -> Mapping[str, UnusedGpus]:
+        """When the GPUs of each node were not used. Raises MissingTable without system metrics."""
 
     @property
     def usage(self) -> UsageSummary:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtrc
 
-from data.insights.capacity import NS_PER_S, Windows
+from data.insights.capacity import Windows
 from data.insights.rule import Values
+from data.insights.statement import NS_PER_S
 from data.insights.step_series import StepSeries
 
 BLOCK = 128
@@ -30,8 +31,8 @@ CLOCKS = 2
 TOLERANCES = (0.02, 0.05)
 """Distances that differ from the period by no more than this part of it, or by one step, are regular; both tried."""
 
-SPREAD = 0.5
-"""Stalls must come over this share of the steps: a few at the same distance in one place are a burst."""
+SPREAD, FILLED = 0.5, 0.75
+"""Stalls at their period must fill this share of all steps, and of those from first to last; else they are bursts."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def _periods(cycles: Cycles, first: NDArray[np.int64]) -> list[tuple[float, floa
     cycle_s = max(float(np.median(cycles.usual_s)), 1e-9)
     period_steps, period_s = float(np.median(steps)), float(np.median(seconds))
     rate = min(len(first) / max(len(cycles.start_ns) - len(first) * JOINED_STEPS, 1), 1.0)
-    if period_steps * len(first) < SPREAD * len(cycles.start_ns):
+    if period_steps * len(first) < SPREAD * len(cycles.start_ns) or period_steps * len(steps) < FILLED * steps.sum():
         return []
     tried = len(HEIGHTS) * CLOCKS * len(TOLERANCES)
     found = []
@@ -159,8 +160,5 @@ def _periods(cycles: Cycles, first: NDArray[np.int64]) -> list[tuple[float, floa
             before = max((period - tolerance) / step - JOINED_STEPS - 1, 0)
             likely = (1 - rate) ** before * (1 - (1 - rate) ** (2 * tolerance / step + 1))
             chance = len(distance) * float(bdtrc(regular - 2, len(distance) - 1, likely))
-            filled = min(
-                period * len(distance) / max(float(distance.sum()), 1e-9), 1.0
-            )  # bursts leave most of it empty
-            found.append((period_steps, period_s, min(regular / len(distance), filled), min(chance * tried, 1.0)))
+            found.append((period_steps, period_s, regular / len(distance), min(chance * tried, 1.0)))
     return found

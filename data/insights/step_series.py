@@ -14,7 +14,7 @@ from data.frames.evidence import StepRecords
 
 @dataclass(frozen=True)
 class StepSeries:
-    """The steps of one process in order of their starts. `phase` is "" where those of all its phases are together."""
+    """The steps of one process in order of their starts. `phase` is "" where those of several phases are together."""
 
     phase: str
     node: str
@@ -55,36 +55,41 @@ def processes_by_node(series: Iterable[StepSeries]) -> dict[str, int]:
 
 def by_phase(records: StepRecords) -> tuple[StepSeries, ...]:
     """A series for each phase of each process."""
-    return _split(records, records.group.astype(np.int64), tuple(records.groups))
-
-
-def by_process(records: StepRecords) -> tuple[StepSeries, ...]:
-    """A series for each process, its phases together."""
-    nodes = tuple(dict.fromkeys(node for _, node in records.groups))
-    of_group = np.array([nodes.index(node) for _, node in records.groups], np.int64)
-    owner = of_group[records.group] if len(of_group) else np.empty(0, np.int64)
-    return _split(records, owner, tuple(("", node) for node in nodes))
-
-
-def _split(
-    records: StepRecords, owner: NDArray[np.int64], owners: tuple[tuple[str, str], ...]
-) -> tuple[StepSeries, ...]:
     workers = max(len(records.workers), 1)
-    key = owner * workers + records.worker
-    if len(owners) * workers <= 1 << 16:
+    key = records.group.astype(np.int64) * workers + records.worker
+    if len(records.groups) * workers <= 1 << 16:
         key = key.astype(np.uint16)  # sorted by digits, ten times faster
     order = np.argsort(key, kind="stable")
     ordered = key[order]
     begins = np.flatnonzero(np.diff(ordered.astype(np.int64), prepend=-1))
     group, step = records.group[order], records.step[order]
     start_ns, duration_ns = records.start_ns[order], records.duration_ns[order]
-    ends = np.append(begins[1:], len(order))
+    ends = np.append(begins, len(order))[1:]
     found = []
     for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
         at, worker = divmod(int(ordered[begin]), workers)
-        phase, node = owners[at]
+        phase, node = records.groups[at]
         mine = slice(begin, end)
         found.append(
             StepSeries(phase, node, records.workers[worker], group[mine], step[mine], start_ns[mine], duration_ns[mine])
         )
     return tuple(found)
+
+
+def by_process(series: Iterable[StepSeries]) -> tuple[StepSeries, ...]:
+    """A series for each process, its phases together."""
+    processes: dict[tuple[str, str], list[StepSeries]] = {}
+    for one in series:
+        processes.setdefault((one.node, one.worker), []).append(one)
+    return tuple(_joined(many) for many in processes.values())
+
+
+def _joined(phases: list[StepSeries]) -> StepSeries:
+    if len(phases) == 1:
+        return phases[0]
+    columns = [[getattr(one, name) for one in phases] for name in ("group", "step", "start_ns", "duration_ns")]
+    group, step, start_ns, duration_ns = (np.concatenate(many) for many in columns)
+    order = np.argsort(start_ns, kind="stable")
+    return StepSeries(
+        "", phases[0].node, phases[0].worker, group[order], step[order], start_ns[order], duration_ns[order]
+    )

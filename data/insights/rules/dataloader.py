@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from data.errors import MissingTable
 from data.frames.evidence import LOADER_KINDS, LoaderEvents, Ticks
 from data.frames.findings import Figure, Outcome, Place
-from data.insights.capacity import NS_PER_S, Windows, covered_s, disjoint, wasted_by_processes
+from data.insights.capacity import Windows, disjoint, wasted_by_processes
 from data.insights.evidence import Evidence
 from data.insights.rule import ORIGINAL, Rule, Setting, Values
 from data.insights.scans import SCAN_NS, scan_ends
-from data.insights.statement import counted, names, times
+from data.insights.statement import NS_PER_S, counted, names, times
 
 POINTS_ARE = "events of data loaders"
 PATIENCE = 10
@@ -55,9 +55,13 @@ def judge(evidence: Evidence, values: Values) -> Outcome:
     """Each node: the median number of processes that load at the same time, against its cores."""
     events, ticks = evidence.loader, evidence.ticks
     points = len(events.kind)
-    loading = _loading(events)
+    loading, waits = _loading(events), _waits(events)
     cores = {node.node: node.cores for node in ticks.nodes if node.cores}
-    every = [_node(events, at, loading, cores[name]) for at, name in enumerate(events.nodes) if name in cores]
+    every = [
+        _node(events, at, loading, cores[name], waits.get(name, []))
+        for at, name in enumerate(events.nodes)
+        if name in cores
+    ]
     if not every:
         raise MissingTable("The nodes with data loaders have no system metrics, so their cores are not known.")
     judged = [node for node in every if node.seconds > PATIENCE]
@@ -76,7 +80,7 @@ def judge(evidence: Evidence, values: Values) -> Outcome:
         )
         return Outcome("no issue", text, points, POINTS_ARE, figures=figures)
     few = [node for node in bad if node.off(values) == "few"]
-    gpu_s, node_s = _wasted(events, ticks, {node.name for node in few})
+    gpu_s, node_s = _wasted(evidence, waits, few)
     return Outcome(
         "issue",
         _sentence(bad, few),
@@ -105,16 +109,13 @@ def compat(evidence: Evidence, values: Values) -> Outcome:
     start_ns = events.start_ns[mine]
     begin_ns = min(ticks.start_ns, int(start_ns.min(initial=ticks.start_ns)))
     scans = len(scan_ends(begin_ns, max(ticks.end_ns, int(start_ns.max(initial=0)))))
-    scan = (start_ns - begin_ns) // SCAN_NS
-    written = {name: at for at, name in enumerate(dict.fromkeys(events.processes))}
-    process = np.array([written[name] for name in events.processes], np.int64)[events.process[mine]]
-    distinct = np.unique(np.stack([scan, start_ns // NS_PER_S, process]), axis=1)
-    seconds, counts = np.unique(distinct[:2], axis=1, return_counts=True)
+    scan, counts = _begun(events, mine, begin_ns)
+    of_scan = np.split(counts, np.searchsorted(scan, np.arange(1, scans)))
     violations, kept, loaders = 0, list[int](), 0
-    for at in range(scans):
+    for new in of_scan:
         if len(kept) > KEPT_SECONDS:
             kept = []
-        kept += counts[seconds[0] == at].tolist()
+        kept += new.tolist()
         loaders = int(np.median(kept)) if kept else 0
         if len(kept) > PATIENCE:
             violations += loaders < cores * values["min_threshold"] / 100
@@ -130,6 +131,20 @@ def compat(evidence: Evidence, values: Values) -> Outcome:
     )
 
 
+def _begun(events: LoaderEvents, mine: NDArray[np.int64], begin_ns: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many differently written processes began something in each second, and the scan that saw it.
+
+    A second across the end of a scan is two, as the original had it. `mine` are in order of time.
+    """
+    start_ns = events.start_ns[mine]
+    scan, second = (start_ns - begin_ns) // SCAN_NS, start_ns // NS_PER_S
+    written = {name: at for at, name in enumerate(dict.fromkeys(events.processes))}
+    process = np.array([written[name] for name in events.processes], np.int64)[events.process[mine]]
+    new = np.append(True, (np.diff(scan) != 0) | (np.diff(second) != 0))[: len(mine)]
+    distinct = np.unique((np.cumsum(new) - 1) * len(written) + process)
+    return scan[new], np.bincount(distinct // max(len(written), 1), minlength=int(new.sum()))
+
+
 def _loading(events: LoaderEvents) -> NDArray[np.bool_]:
     """Which events are those of a process that loads. Raises MissingTable where nothing tells."""
     workers: NDArray[np.bool_] = events.kind == WORKER
@@ -141,15 +156,14 @@ def _loading(events: LoaderEvents) -> NDArray[np.bool_]:
     return alone
 
 
-def _node(events: LoaderEvents, at: int, loading: NDArray[np.bool_], cores: int) -> _Node:
+def _node(events: LoaderEvents, at: int, loading: NDArray[np.bool_], cores: int, waits: list[Windows]) -> _Node:
     mine = events.node == at
     chosen = np.flatnonzero(mine & loading)
     start_ns, end_ns = events.start_ns[chosen], events.start_ns[chosen] + events.duration_ns[chosen]
     at_work = processes_by_second(start_ns, end_ns, events.process[chosen])
     window = (int(start_ns.min(initial=0)), int(end_ns.max(initial=1)))
-    waits = [(covered_s(*one), float(one[1].max() - one[0].min()) / NS_PER_S) for one in _waits(events, at)]
-    whole_s = sum(span for _, span in waits)
-    waited = sum(wait for wait, _ in waits) / whole_s if whole_s else None
+    whole_s = sum(float(end[-1] - start[0]) for start, end in waits) / NS_PER_S
+    waited = sum(float((end - start).sum()) for start, end in waits) / NS_PER_S / whole_s if whole_s else None
     return _Node(
         events.nodes[at], cores, float(np.median(at_work)) if len(at_work) else 0.0, len(at_work), window, waited
     )
@@ -175,25 +189,26 @@ def processes_by_second(
     return counts[counts > 0]
 
 
-def _waits(events: LoaderEvents, at: int) -> list[Windows]:
-    """Per process of a node, when it waits for a batch."""
-    mine = np.flatnonzero((events.node == at) & (events.kind == WAIT))
+def _waits(events: LoaderEvents) -> dict[str, list[Windows]]:
+    """Per node and process, when it waits for a batch."""
+    mine = np.flatnonzero(events.kind == WAIT)
     if events.of_profiler[mine].any():
         mine = mine[events.of_profiler[mine]]  # PyTorch's own profiler may have recorded the same waits
-    found = []
-    for process in np.unique(events.process[mine]).tolist():
-        one = mine[events.process[mine] == process]
-        found.append(disjoint(events.start_ns[one], events.start_ns[one] + events.duration_ns[one]))
+    mine = mine[np.argsort(events.process[mine], kind="stable")]
+    found: dict[str, list[Windows]] = {}
+    for one in np.split(mine, np.flatnonzero(np.diff(events.process[mine])) + 1) if len(mine) else ():
+        windows = disjoint(events.start_ns[one], events.start_ns[one] + events.duration_ns[one])
+        found.setdefault(events.nodes[events.node[one[0]]], []).append(windows)
     return found
 
 
-def _wasted(events: LoaderEvents, ticks: Ticks, few: set[str]) -> tuple[float | None, float | None]:
+def _wasted(evidence: Evidence, waits: dict[str, list[Windows]], few: list[_Node]) -> tuple[float | None, float | None]:
     """What GPUs leave unused while their process waits for a batch."""
-    waits = {name: _waits(events, at) for at, name in enumerate(events.nodes) if name in few}
-    if not any(waits.values()):
+    chosen = {node.name: waits[node.name] for node in few if node.name in waits}
+    if not chosen:
         return None, None
-    lost = [(node, one, (one[1] - one[0]) / NS_PER_S) for node, many in waits.items() for one in many]
-    return wasted_by_processes(ticks, {node: len(many) for node, many in waits.items()}, lost)
+    lost = [(node, one, (one[1] - one[0]) / NS_PER_S) for node, many in chosen.items() for one in many]
+    return wasted_by_processes(evidence, {node: len(many) for node, many in chosen.items()}, lost)
 
 
 def _sentence(bad: list[_Node], few: list[_Node]) -> str:

@@ -11,10 +11,9 @@ from data.errors import MissingTable
 from data.frames import JobTimes
 from data.frames.evidence import NodeTicks
 from data.frames.findings import Figure, FigureTable, Outcome, Place
-from data.insights.capacity import NS_PER_S, unused_gpus
 from data.insights.evidence import Evidence
 from data.insights.rule import OURS, Rule, Setting, Values
-from data.insights.statement import counted, span
+from data.insights.statement import NS_PER_S, counted, span
 from data.insights.stretches import tick_seconds
 
 POINTS_ARE = "ticks of nodes with GPUs"
@@ -86,7 +85,9 @@ def judge(evidence: Evidence, values: Values) -> Outcome:
         tables=(_table(judged, words),),
         advice=_advice(parts, idle_s, bool(steps)),
         confidence=_confidence(evidence.times),
-        wasted_gpu_s=sum(float(unused_gpus(one.node).between(one.start_ns, one.end_ns).sum()) for one in judged),
+        wasted_gpu_s=sum(
+            float(evidence.unused_gpus[one.node.node].between(one.start_ns, one.end_ns).sum()) for one in judged
+        ),
         saved_s=_all_idle_s(judged),
     )
 

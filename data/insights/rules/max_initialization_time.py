@@ -6,12 +6,10 @@ import numpy as np
 
 from data.errors import MissingTable
 from data.frames import JobTimes
-from data.frames.evidence import Ticks
 from data.frames.findings import Figure, Outcome, Place
-from data.insights.capacity import NS_PER_S, ticks_or_none, unused_gpus
 from data.insights.evidence import Evidence
 from data.insights.rule import ORIGINAL, Rule, Setting, Values
-from data.insights.statement import span
+from data.insights.statement import NS_PER_S, span
 
 POINTS_ARE = "steps of processes"
 STEP_FILES = ("pythontimeline", "model_timeline")
@@ -36,7 +34,7 @@ def judge(evidence: Evidence, values: Values) -> Outcome:
     if took_ns <= limit_ns:
         text = f"The first step began after {span(took_ns)}, within {limit}."
         return Outcome("no issue", text, points, POINTS_ARE, figures=figures, confidence=confidence)
-    gpu_s, node_s = _wasted(ticks_or_none(evidence), times, limit_ns)
+    gpu_s, node_s = _wasted(evidence, times, limit_ns)
     return Outcome(
         "issue",
         f"{'The first step' if recorded else 'The first recorded step'} began {span(took_ns)} after the first record, "
@@ -89,15 +87,16 @@ def _without_steps(evidence: Evidence, limit_ns: int) -> Outcome:
     )
 
 
-def _wasted(ticks: Ticks | None, times: JobTimes, limit_ns: int) -> tuple[float | None, float | None]:
+def _wasted(evidence: Evidence, times: JobTimes, limit_ns: int) -> tuple[float | None, float | None]:
     """GPU-seconds not used between the end of the time allowed and the first step; node-seconds without GPUs."""
-    if ticks is None or times.loop_start_ns is None:
+    try:
+        unused = evidence.unused_gpus
+    except MissingTable:
         return None, None
     window = np.array([times.start_ns + limit_ns]), np.array([times.loop_start_ns])
-    gpus = [unused_gpus(node) for node in ticks.nodes if node.gpus]
-    if gpus:
-        return float(sum(node.between(*window)[0] for node in gpus)), None
-    return None, float((window[1] - window[0])[0]) / NS_PER_S * len(ticks.nodes)
+    if any(node.gpus for node in unused.values()):
+        return float(sum(node.between(*window)[0] for node in unused.values())), None
+    return None, float((window[1] - window[0])[0]) / NS_PER_S * len(unused)
 
 
 RULE = Rule(

@@ -11,10 +11,10 @@ from data.errors import MissingTable
 from data.frames.evidence import OperatorTotal, StepRecords
 from data.frames.findings import Figure, FigureTable, Outcome
 from data.frames.operators import FrameworkShares, TimeShare
-from data.insights.capacity import NS_PER_S
 from data.insights.evidence import Evidence
 from data.insights.operators import share_remarks
 from data.insights.rule import ORIGINAL, Rule, Values
+from data.insights.statement import NS_PER_S
 
 BETWEEN_PERCENT = 25.0
 """Time between steps above this share is worth a word (reference 4.13)."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from data.frames.findings import Figure, FigureTable, Outcome, Place
-from data.insights.capacity import NS_PER_S, ticks_or_none, wasted_by_processes
+from data.insights.capacity import wasted_by_processes
 from data.insights.evidence import Evidence
+from data.insights.places import largest, worst_apart
 from data.insights.rule import OURS, Rule, Setting, Values
 from data.insights.stalls import Stalls, candidates, cycles_of, main_phases, proved
-from data.insights.statement import span
-from data.insights.step_series import by_phase, processes_by_node
+from data.insights.statement import NS_PER_S, span
+from data.insights.step_series import processes_by_node
 
 POINTS_ARE = "steps with the time to the next one"
 MOST_ROWS = 64
@@ -18,7 +19,7 @@ MOST_ROWS = 64
 
 def judge(evidence: Evidence, values: Values) -> Outcome:
     """Each process: are the distances between its long steps the same more often than chance would have it?"""
-    every = [cycles_of(one) for one in main_phases(by_phase(evidence.steps))]
+    every = [cycles_of(one) for one in main_phases(evidence.step_series)]
     points = sum(len(one.start_ns) for one in every)
     judged = [one for one in every if len(one.start_ns) >= values["patience"]]
     if not judged:
@@ -34,8 +35,8 @@ def judge(evidence: Evidence, values: Values) -> Outcome:
         return Outcome("no issue", text, points, POINTS_ARE)
     worst = found[0]
     lost = [(one.cycles.series.node, one.windows, one.cost_s) for one in found]
-    processes = processes_by_node(one.series for one in every)
-    gpu_s, node_s = wasted_by_processes(ticks_or_none(evidence), processes, lost)
+    processes = processes_by_node(evidence.step_series)
+    gpu_s, node_s = wasted_by_processes(evidence, processes, lost)
     return Outcome(
         "issue",
         _sentence(worst, len(found), len(judged)),
@@ -78,16 +79,18 @@ def _advice(worst: Stalls) -> str:
 
 def _places(found: list[Stalls]) -> tuple[Place, ...]:
     """The longest stalls; of those of a node that overlap, the longest."""
-    every = [
-        (float(one.cost_s[at]), one, at) for one in found for at in np.argsort(-one.cost_s, kind="stable")[:5].tolist()
-    ]
-    places: list[Place] = []
-    for cost, one, at in sorted(every, key=lambda item: -item[0]):
-        node, start, end = one.cycles.series.node, int(one.windows[0][at]), int(one.windows[1][at])
-        if any(p.node == node and p.window and p.window[0] < end and start < p.window[1] for p in places):
-            continue
-        places.append(Place(node, "", (start, end), f"{span(cost * NS_PER_S)} longer than usual", "steps"))
-    return tuple(places[:5])
+    every = [(float(one.cost_s[at]), one, at) for one in found for at in largest(one.cost_s)]
+    every.sort(key=lambda item: -item[0])
+    return worst_apart(
+        Place(
+            one.cycles.series.node,
+            "",
+            (int(one.windows[0][at]), int(one.windows[1][at])),
+            f"{span(cost * NS_PER_S)} longer than usual",
+            "steps",
+        )
+        for cost, one, at in every
+    )
 
 
 def _table(found: list[Stalls]) -> FigureTable:

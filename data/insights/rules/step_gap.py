@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data.frames.findings import Figure, FigureTable, Outcome, Place
-from data.insights.capacity import NS_PER_S, ticks_or_none, wasted_by_processes
+from data.insights.capacity import wasted_by_processes
 from data.insights.evidence import Evidence
+from data.insights.places import largest, worst_apart
 from data.insights.rule import OURS, Rule, Setting, Values
-from data.insights.statement import span
+from data.insights.statement import NS_PER_S, span
 from data.insights.step_series import StepSeries, by_process, processes_by_node
 
 POINTS_ARE = "pairs of steps, one after the other"
@@ -30,12 +31,9 @@ class _Process:
     at: NDArray[np.int64]
     start_ns: NDArray[np.int64]  # of the gaps
     end_ns: NDArray[np.int64]
+    gap_s: NDArray[np.float64]
     inside_s: float  # time in which a step runs
     step_s: float  # the median step
-
-    @property
-    def gap_s(self) -> NDArray[np.float64]:
-        return (self.end_ns - self.start_ns) / NS_PER_S
 
     @property
     def large(self) -> NDArray[np.bool_]:
@@ -49,7 +47,7 @@ class _Process:
 
 def judge(evidence: Evidence, values: Values) -> Outcome:
     """The time between steps, of the time from first to last step of each process, without stretches not recorded."""
-    every = [_process(one) for one in by_process(evidence.steps)]
+    every = [_process(one) for one in by_process(evidence.step_series)]
     points = sum(one.pairs for one in every)
     judged = [one for one in every if one.pairs >= values["patience"]]
     if not judged:
@@ -72,7 +70,7 @@ def judge(evidence: Evidence, values: Values) -> Outcome:
         )
         return Outcome("no issue", text, points, POINTS_ARE, figures=figures, tables=(_table(judged),))
     lost = [(one.series.node, (one.start_ns, one.end_ns), one.gap_s) for one in judged]
-    gpu_s, node_s = wasted_by_processes(ticks_or_none(evidence), processes_by_node(one.series for one in every), lost)
+    gpu_s, node_s = wasted_by_processes(evidence, processes_by_node(evidence.step_series), lost)
     return Outcome(
         "issue",
         _sentence(judged, share, gap_s, large, large_s),
@@ -103,6 +101,7 @@ def _process(series: StepSeries) -> _Process:
         at,
         reached[at],
         after[at],
+        (after[at] - reached[at]) / NS_PER_S,
         float(np.maximum(covered, 0).sum()) / NS_PER_S,
         float(np.median(series.duration_ns)) / NS_PER_S,
     )
@@ -133,18 +132,23 @@ def _places(judged: list[_Process]) -> tuple[Place, ...]:
     """The longest gaps; of those of a node that overlap, the longest."""
     found: list[tuple[int, _Process, int]] = []
     for one in judged:
-        longest = np.argsort(-one.gap_s, kind="stable")[:5]
-        found += [(int(one.end_ns[at] - one.start_ns[at]), one, int(at)) for at in longest.tolist()]
+        found += [(int(one.end_ns[at] - one.start_ns[at]), one, at) for at in largest(one.gap_s)]
     found.sort(key=lambda item: -item[0])
-    places: list[Place] = []
-    for length, one, at in found:
-        node, start, end = one.series.node, int(one.start_ns[at]), int(one.end_ns[at])
-        if any(p.node == node and p.window and p.window[0] < end and start < p.window[1] for p in places):
-            continue
-        before, after = (int(one.series.step[place]) for place in (one.at[at], one.at[at] + 1))
-        between = f"steps {before} and {after}" if min(before, after) >= 0 else "two steps"
-        places.append(Place(node, "", (start, end), f"{span(length)} between {between}", "steps"))
-    return tuple(places[:5])
+    return worst_apart(
+        Place(
+            one.series.node,
+            "",
+            (int(one.start_ns[at]), int(one.end_ns[at])),
+            f"{span(length)} between {_steps(one, at)}",
+            "steps",
+        )
+        for length, one, at in found
+    )
+
+
+def _steps(one: _Process, at: int) -> str:
+    before, after = (int(one.series.step[place]) for place in (one.at[at], one.at[at] + 1))
+    return f"steps {before} and {after}" if min(before, after) >= 0 else "two steps"
 
 
 def _confidence(every: list[_Process], judged: list[_Process]) -> str:

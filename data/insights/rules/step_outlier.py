@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from data.errors import MissingTable
 from data.frames.findings import Figure, FigureTable, Outcome, Place
-from data.insights.capacity import NS_PER_S, covered_s, gpu_counts, ticks_or_none
+from data.insights.capacity import covered_s, gpu_counts, ticks_or_none
 from data.insights.evidence import Evidence
+from data.insights.places import largest, worst_apart
 from data.insights.rule import ORIGINAL, Rule, Setting, Values
 from data.insights.scans import scan_ends, seen_by
-from data.insights.statement import counted, times
-from data.insights.step_series import StepSeries, by_phase
+from data.insights.statement import NS_PER_S, counted, times
+from data.insights.step_series import StepSeries
 
 POINTS_ARE = "steps of processes"
 PATIENCE = 100
@@ -45,7 +46,7 @@ class _Judged:
 def judge(evidence: Evidence, values: Values) -> Outcome:
     """Every phase of every process: steps above mean + `stddev` standard deviations of the whole job, each once."""
     mode = values.text("mode")
-    every = [one for one in by_phase(evidence.steps) if _named(one.phase, mode)]
+    every = [one for one in evidence.step_series if _named(one.phase, mode)]
     if not every:
         raise MissingTable(f"No step belongs to a mode called {mode}.", "Set mode to None to look at every phase.")
     points = sum(len(one.step) for one in every)
@@ -95,7 +96,7 @@ def compat(evidence: Evidence, values: Values) -> Outcome:
     records, mode = evidence.steps, values.text("mode")
     every = [
         one
-        for one in by_phase(records)
+        for one in evidence.step_series
         if ORIGINAL_PHASES in one.phase or (mode not in ("", ANY_MODE) and mode in one.phase)
     ]
     points = sum(len(one.step) for one in every)
@@ -189,19 +190,18 @@ def _places(bad: list[_Judged]) -> tuple[Place, ...]:
     """The longest outliers; of those of a node that overlap, the longest."""
     found = []
     for one in bad:
-        longest = one.late[np.argsort(-one.series.duration_ns[one.late], kind="stable")][:5]
+        longest = one.late[largest(one.series.duration_ns[one.late])]
         found += [(int(one.series.duration_ns[at]) / one.mean_ns, one, int(at)) for at in longest.tolist()]
     found.sort(key=lambda item: -item[0])
-    places: list[Place] = []
-    for ratio, one, at in found:
-        start, took = int(one.series.start_ns[at]), int(one.series.duration_ns[at])
-        node, window = one.series.node, (start, start + max(took, 1))
-        if any(p.node == node and p.window and p.window[0] < window[1] and window[0] < p.window[1] for p in places):
-            continue
-        number = f"step {one.series.step[at]}" if one.series.step[at] >= 0 else "a step"
-        first = ", warm-up" if at < one.warm_up else ""
-        places.append(Place(node, "", window, f"{number}: {_s(took)}, {ratio:.1f} times the mean{first}", "steps"))
-    return tuple(places[:5])
+    return worst_apart(_place(one, at, ratio) for ratio, one, at in found)
+
+
+def _place(one: _Judged, at: int, ratio: float) -> Place:
+    start, took = int(one.series.start_ns[at]), int(one.series.duration_ns[at])
+    number = f"step {one.series.step[at]}" if one.series.step[at] >= 0 else "a step"
+    first = ", warm-up" if at < one.warm_up else ""
+    text = f"{number}: {_s(took)}, {ratio:.1f} times the mean{first}"
+    return Place(one.series.node, "", (start, start + max(took, 1)), text, "steps")
 
 
 def _confidence(every: list[StepSeries], judged: list[_Judged]) -> str:

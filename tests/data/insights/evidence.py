@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from data.frames.evidence import (
 )
 from data.frames.operators import FrameworkShares
 from data.insights.rule import Rule, Values
+from data.insights.step_series import StepSeries, by_phase
+from data.insights.unused import UnusedGpus, unused_gpus
 from tests import frames
 
 S = 1_000_000_000
@@ -64,6 +67,14 @@ class Given:
     @property
     def steps(self) -> StepRecords:
         return self._part("steps")
+
+    @cached_property
+    def step_series(self) -> tuple[StepSeries, ...]:
+        return by_phase(self.steps)
+
+    @cached_property
+    def unused_gpus(self) -> dict[str, UnusedGpus]:
+        return {node.node: unused_gpus(node) for node in self.ticks.nodes}
 
     @property
     def usage(self) -> UsageSummary:
