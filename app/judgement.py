@@ -10,6 +10,7 @@ from data.frames.evidence import ExactUsage, LoaderEvents, Machines, OperatorTot
 from data.frames.findings import FIXED, Findings, Mode, Number
 from data.frames.operators import FrameworkShares
 from data.insights.evaluate import evaluate
+from data.insights.rule import Rule
 from data.insights.rules import RULES
 from data.insights.step_series import StepSeries, by_phase
 from data.insights.unused import UnusedGpus, unused_gpus
@@ -20,10 +21,14 @@ from data.store import Database
 
 @dataclass(frozen=True)
 class Choice:
-    """How to judge: the mode, and the thresholds that were moved, as (rule, parameter, value). Keys the cache."""
+    """How to judge: the mode, and the thresholds that were moved, as (rule, parameter, value). Keys the cache.
+
+    `edition` changes with the code of the rules, so that nothing judged by others is taken for theirs.
+    """
 
     mode: Mode = FIXED
     thresholds: tuple[tuple[str, str, Number], ...] = ()
+    edition: str = ""
 
 
 class StoredEvidence:
@@ -91,5 +96,17 @@ class StoredEvidence:
 
 
 def findings(db: Database, selection: Selection, choice: Choice) -> Findings:
-    """The conclusions of all rules over the whole job, whatever window and nodes are selected."""
-    return evaluate(RULES, StoredEvidence(db, selection.job), choice.thresholds, choice.mode)
+    """The conclusions of the built-in rules over the whole job, whatever window and nodes are selected."""
+    return Judgement().findings(db, selection, choice)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The rules of a server, and how it judges where nobody says otherwise."""
+
+    rules: tuple[Rule, ...] = RULES
+    defaults: Choice = Choice()
+
+    def findings(self, db: Database, selection: Selection, choice: Choice) -> Findings:
+        """The conclusions of all rules over the whole job, whatever window and nodes are selected."""
+        return evaluate(self.rules, StoredEvidence(db, selection.job), choice.thresholds, choice.mode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,13 +14,17 @@ from app import callbacks, exports, gate, health, plotly_script, report_download
 from app.cache import cached_fetch
 from app.conversion import Conversions
 from app.errors import on_error
+from app.judgement import Judgement
 from app.pages import PAGES
+from app.rulebook import judgement_of
 from app.services import Services, attach
 from app.settings import Settings
 from components import shell
 from data.errors import SourceError
 from data.sources import JobListing, Source, SourceJob, open_source
 from data.store import Store
+
+log = logging.getLogger(__name__)
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 FIRST_SCRIPT = "first.js"
@@ -35,7 +40,8 @@ def create_app(settings: Settings) -> Dash:
         prices=settings.prices,
     )
     dash_app = _dash(settings)
-    attach(dash_app, Services(settings, store, Conversions(settings.store, settings.source)))
+    conversions = Conversions(settings.store, settings.source)
+    attach(dash_app, Services(settings, store, conversions, _judgement(settings)))
     fetch = cached_fetch(store, dash_app.server, settings.cache_folder)
     dash_app.layout = shell.frame(settings.prefix)
     router.register(dash_app, PAGES, fetch)
@@ -50,6 +56,14 @@ def create_app(settings: Settings) -> Dash:
     _compress(dash_app)
     _protect(dash_app, settings, store)
     return dash_app
+
+
+def _judgement(settings: Settings) -> Judgement:
+    """The rules and their defaults; what of the profile cannot be used is logged."""
+    judgement, refused = judgement_of(settings.rules, settings.profile)
+    for one in refused:
+        log.warning("profile: %s", one.words)
+    return judgement
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import cast
 from dash import Dash
 
 from app.conversion import Conversions
+from app.judgement import Judgement
 from app.settings import Settings
 from data.store import Store
 
@@ -21,6 +22,7 @@ class Services:
     settings: Settings
     store: Store
     conversions: Conversions
+    judgement: Judgement
 
 
 def attach(dash_app: Dash, services: Services) -> None:

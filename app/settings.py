@@ -44,6 +44,8 @@ class Settings(BaseSettings):
     store: Path = Field(Path("var/store"), description="Where converted jobs are kept.")
     cache: Path | None = Field(None, description="Where query results are kept; beside the store if not given.")
     prices: Path | None = Field(None, description="A table of prices whose rows win over those that come along.")
+    rules: Path | None = Field(None, description="A folder of rules of one's own.")
+    profile: Path | None = Field(None, description="A file of thresholds to judge by.")
     host: str = Field("127.0.0.1", description="The address to listen on.")
     port: int = Field(8050, ge=1, le=65535, description="The port to listen on.")
     prefix: str = Field("/", description="The path the dashboard lives under, e.g. /insights/.")
