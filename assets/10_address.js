@@ -81,10 +81,17 @@ window.insights = window.insights || {};
     }, delay || 0);
   }
 
+  // In place of the address, not after it: for what is no step that one goes back by.
+  function replaceSearch(search) {
+    if (timer) { setSearch(search, 0); return; }
+    history.replaceState(history.state, '', location.pathname + search + location.hash);
+    window.dispatchEvent(new CustomEvent('_dashprivate_pushstate'));  // as links of Dash do, so that it hears of it
+  }
+
   function arrived() { if (!timer) wanted = null; }
 
   insights.address = {
-    parseMilliseconds, formatMilliseconds, readWindow, writeWindow, job, clamp, cut, setSearch, currentSearch, arrived,
+    parseMilliseconds, formatMilliseconds, readWindow, writeWindow, job, clamp, cut, setSearch, replaceSearch, currentSearch, arrived,
     currentWindow: function () { return readWindow(currentSearch()); },
     // A drag is one event and is written at once; keys come in bursts.
     setWindow: function (win, once) { setSearch(writeWindow(currentSearch(), win), once ? 0 : DEBOUNCE_MS); },

@@ -7,12 +7,19 @@ window.insights = window.insights || {};
   const FLUSH_MS = 10, PATIENCE_MS = 4000;
   let serial = 0, timer = 0;
 
+  // A panel names the keys it depends on; an asterisk in one stands for anything ("*_*": all thresholds).
+  function dependsOn(keys, key) {
+    return keys.split(' ').some(function (one) {
+      return one === key || (one.includes('*') && new RegExp('^' + one.replaceAll('*', '.*') + '$').test(key));
+    });
+  }
+
   function relevantSearch(panel, search) {
-    const keys = panel.dataset.queryKeys;
+    const keys = panel.dataset.queryKeys || '';
     const query = new URLSearchParams(search), kept = new URLSearchParams();
     query.forEach(function (value, key) {
       const always = key === 'from' || key === 'to' || key === 'node';
-      if (always || keys === '*' || (keys || '').split(' ').includes(key)) kept.append(key, value);
+      if (always || dependsOn(keys, key)) kept.append(key, value);
     });
     const text = kept.toString();
     return text ? '?' + text : '';
@@ -78,6 +85,7 @@ window.insights = window.insights || {};
     if (chart && !empty.hasChildNodes() && !drawn && !anyway) return;
     panel.classList.remove('loading');
     panel.classList.toggle('drawn', Boolean(drawn || !chart));
+    insights.panelFinished.forEach(function (listener) { listener(panel); });
   }
 
   const observer = new IntersectionObserver(function (entries) {
@@ -92,6 +100,7 @@ window.insights = window.insights || {};
     known.add(panel);
     sent.delete(panel.dataset.panel);
     observer.observe(panel);
+    if (location.hash === '#' + panel.dataset.panel) panel.scrollIntoView({ block: 'start' });
   }
 
   // Dash would answer each of these by setting a property, and draw the whole chart again for it. Nothing here reads
@@ -144,6 +153,7 @@ window.insights = window.insights || {};
 
   insights.graphAttached = [];
   insights.elementAdded = [];
+  insights.panelFinished = [];
   insights.panels = {
     flush,
     request: function (panel) { return request(panel, relevantSearch(panel, location.search)); },

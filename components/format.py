@@ -216,6 +216,16 @@ def byte_rate(rate: float | None) -> str:
     return text if text == MISSING else f"{text}/s"
 
 
+def significant(value: float | None) -> str:
+    """A number of any size with three figures, whole numbers in full: 0.0123, 13.5, 2,129."""
+    if value is None or is_missing(value):
+        return MISSING
+    if float(value).is_integer() and abs(value) < 1e15:
+        return number(value, 0)
+    size = math.floor(math.log10(abs(value)))
+    return number(value, min(max(2 - size, 0), 12))
+
+
 def moment(time_ns: int, offset_minutes: int = 0) -> datetime:
     """A time as a datetime that shows the wall clock at this offset from UTC."""
     wall_ns = int(time_ns) + offset_minutes * 60 * NS_PER_S

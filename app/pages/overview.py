@@ -9,7 +9,7 @@ import dash
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from app import operations, pricing
+from app import insights, operations, pricing
 from app.grids import register_download
 from app.panels import Request, register_content, register_figure
 from app.urls import Address
@@ -35,6 +35,7 @@ class Id(StrEnum):
 
     PROBLEMS = "overview-problems"
     KPIS = "overview-kpis"
+    INSIGHTS = insights.PANEL
     PHASES = "overview-phases"
     PROGRESS = "overview-progress"
     DETAILS = "overview-details"
@@ -54,34 +55,45 @@ def layout(address: Address, header: JobHeader) -> html.Div:
         [
             *problems,
             content_panel(Id.KPIS, "", min_height=78),
-            section_title("Training job summary", "the whole job"),
+            html.H2("What the rules found", className="visually-hidden"),
             html.Div(
-                [
-                    html.Div(
-                        [
-                            content_panel(Id.PHASES, "Time spent in phases of training", min_height=166),
-                            figure_panel(
-                                Id.PROGRESS,
-                                "Training progress over time",
-                                height=phases.PROGRESS_HEIGHT,
-                                query_keys=(),
-                            ),
-                        ],
-                        className="stack",
-                    ),
-                    content_panel(Id.DETAILS, "Training job details", min_height=300),
-                ],
-                className="summary-grid",
+                [insights.panel(), html.Div(_sections(address, header), className="overview-main")],
+                className="with-aside",
             ),
-            *pricing.section(),
-            section_title("Resource utilization", _usage_note(address, header)),
-            _usage_panel(header),
-            *operations.sections(header, _span(address)),
-            section_title("Python functions", _functions_note(address, header)),
-            _functions_panel(header),
         ],
         className="overview",
     )
+
+
+def _sections(address: Address, header: JobHeader) -> list[Component]:
+    """Everything beside the insights."""
+    return [
+        section_title("Training job summary", "the whole job"),
+        html.Div(
+            [
+                html.Div(
+                    [
+                        content_panel(Id.PHASES, "Time spent in phases of training", min_height=166),
+                        figure_panel(
+                            Id.PROGRESS,
+                            "Training progress over time",
+                            height=phases.PROGRESS_HEIGHT,
+                            query_keys=(),
+                        ),
+                    ],
+                    className="stack",
+                ),
+                content_panel(Id.DETAILS, "Training job details", min_height=300),
+            ],
+            className="summary-grid",
+        ),
+        *pricing.section(),
+        section_title("Resource utilization", _usage_note(address, header)),
+        _usage_panel(header),
+        *operations.sections(header, _span(address)),
+        section_title("Python functions", _functions_note(address, header)),
+        _functions_panel(header),
+    ]
 
 
 def _functions_note(address: Address, header: JobHeader) -> str:
@@ -137,6 +149,7 @@ def register(dash_app: dash.Dash, fetch: Fetch) -> None:
     register_content(dash_app, Id.DETAILS, lambda request: draw_details(fetch, request))
     register_content(dash_app, Id.USAGE, lambda request: draw_usage(fetch, request))
     pricing.register(dash_app, fetch)
+    insights.register(dash_app, fetch)
     operations.register(dash_app, fetch)
     register_content(dash_app, Id.FUNCTIONS, lambda request: draw_functions(fetch, request))
     register_download(
