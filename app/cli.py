@@ -150,12 +150,15 @@ def report(
     anonymous: Annotated[
         bool, typer.Option("--anonymous", help="Leave out hosts, paths, account numbers and the job's name.")
     ] = False,
+    profile: Annotated[
+        Path | None, typer.Option(help="A file of thresholds to judge by.  [INSIGHTS_PROFILE]", show_default=False)
+    ] = None,
 ) -> None:
     """Write the report of a job: one HTML file that opens from disk, JSON, or Markdown for a pull request."""
     from app import report_command
 
     with _said_plainly():
-        settings = _settings(source=(source,) if source else (), store=store)
+        settings = _settings(source=(source,) if source else (), store=store, profile=profile)
         _require_source(settings)
         report_command.report(settings, job, as_format.value, output, anonymous=anonymous)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from app import VERSION
-from app.judgement import Choice, findings
+from app.judgement import Choice, Judgement
 from app.pricing import cost_of
 from data.errors import InsightsError, NotConverted, StoreError, UnknownJob
 from data.frames import Functions, FunctionTotals, Heatmap, JobHeader, OverTime, UsageSummary
@@ -28,8 +28,12 @@ STEP_COLUMNS = 1000
 """What charts of a report are reduced to, in columns: they say so."""
 
 
-def gather(fetch: Fetch, job_id: str, choice: Choice | None = None) -> Report:
-    """The report of a job. Raises InsightsError where there is no such job, or nothing could be read of it."""
+def gather(fetch: Fetch, job_id: str, judgement: Judgement | None = None, choice: Choice | None = None) -> Report:
+    """The report of a job, judged by these rules and this choice, else by the built-in ones and their defaults.
+
+    Raises InsightsError where there is no such job, or nothing could be read of it.
+    """
+    judges = judgement or Judgement()
     whole = Selection(job_id)
     header = fetch(jobs.header, whole)
     return Report(
@@ -40,7 +44,7 @@ def gather(fetch: Fetch, job_id: str, choice: Choice | None = None) -> Report:
         operators=_part(fetch, operators.by_name, whole),
         shares=_part(fetch, shares.framework, whole),
         functions=_longest(_part(fetch, functions.listed, whole, "")),
-        findings=_part(fetch, findings, whole, choice or Choice()),
+        findings=_part(fetch, judges.findings, whole, choice or judges.defaults),
         cost=_cost(fetch, job_id),
         step_histogram=_part(fetch, steps.histogram, whole, "log"),
         step_timeline=_part(fetch, steps.timeline, whole, STEP_COLUMNS),

@@ -27,19 +27,23 @@ def report(settings: Settings, job: str, as_format: Format, output: str, *, anon
     """Write the report of a job to a file, or to standard output for "" and "-". Raises InsightsError."""
     from app.commands import limits_of
     from app.report import gather
+    from app.rulebook import judgement_of
     from components.report.render import render
     from data.convert import convert
     from data.sources import open_source
     from data.store import Store
 
     target = _target(output, as_format)
+    judgement, refused = judgement_of(settings.rules, settings.profile)
+    for one in refused:
+        sys.stderr.write(f"profile: {one.words}\n")
     sources = [open_source(uri) for uri in settings.source]
     chosen = _chosen(sources, job)
     convert(chosen, settings.store, lambda progress: None, limits=limits_of(settings))
     store = Store(
         settings.store, sources, time_limit_s=settings.query_seconds, row_cap=settings.row_cap, prices=settings.prices
     )
-    content = render(gather(store.fetch, chosen.job_id), as_format, nameless=anonymous)
+    content = render(gather(store.fetch, chosen.job_id, judgement), as_format, nameless=anonymous)
     if target is None:
         sys.stdout.buffer.write(content.encode())
         sys.stdout.flush()

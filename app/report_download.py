@@ -6,8 +6,11 @@ from typing import Any
 
 from dash import Dash, Input, Output, State, ctx, no_update
 
-from app.page import job_id_of
+from app import urls
+from app.choices import of_query
+from app.page import job_id_of, local_path
 from app.report import gather
+from app.services import services
 from components.report.render import FORMATS, render
 from components.shell import REPORT_WORDS, ShellId, report_button
 from data.names import slug
@@ -22,17 +25,21 @@ def register(dash_app: Dash, fetch: Fetch) -> None:
         *(Input(report_button(name), "n_clicks") for name in FORMATS),
         State(ShellId.REPORT_ANONYMOUS, "value"),
         State(ShellId.URL, "pathname"),
+        State(ShellId.URL, "search"),
         running=[(Output(ShellId.REPORT_WORDS, "children"), "Preparing…", REPORT_WORDS)],
         prevent_initial_call=True,
     )
     def download_report(*values: Any) -> Any:
-        *clicks, chosen, pathname = values
+        *clicks, chosen, pathname, search = values
         job_id = job_id_of(dash_app, pathname)
         as_format = next((name for name in FORMATS if ctx.triggered_id == report_button(name)), None)
         if as_format is None or not any(clicks) or not job_id:
             return no_update
         nameless = bool(chosen)
-        report = gather(fetch, job_id)
+        judgement = services(dash_app).judgement
+        query = dict(urls.parse(local_path(dash_app, pathname), str(search or "")).query)
+        asked = of_query(query, judgement.rules, judgement.defaults)
+        report = gather(fetch, job_id, judgement, asked.choice)
         stem = "report" if nameless else f"{slug(report.header.name)}-report"
         return {
             "content": render(report, as_format, nameless=nameless),

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from components.file_tables import kind_words
 from components.format import is_missing
+from components.insights import Price, waste_sentence
 from components.report import conclusions as doc
 from components.report.parts import Absence
 from components.report.values import Calendar, absence, name, number, seconds, sentence
@@ -68,6 +69,7 @@ def _finding(one: Finding, calendar: Calendar, cost: Cost | Absent) -> doc.Findi
         tables=[_table(table) for table in outcome.tables],
         advice=[sentence(advice) for advice in one.advice],
         parameters=[_parameter(one) for one in one.parameters],
+        waste=waste_sentence(one, _price(cost)) if outcome.state == "issue" else "",
         wasted_gpu_h=_hours(outcome.wasted_gpu_s),
         wasted_node_h=_hours(outcome.wasted_node_s),
         wasted_percent=None if one.share is None else 100 * one.share,
@@ -86,6 +88,10 @@ def _table(table: FigureTable) -> doc.Table:
         ],
         more=max(len(table.rows) - MOST_TABLE_ROWS, 0),
     )
+
+
+def _price(cost: Cost | Absent) -> Price:
+    return Price() if isinstance(cost, Absent) else Price(cost.usd_per_gpu_hour, cost.usd_per_node_hour)
 
 
 def _wasted_usd(one: Finding, cost: Cost | Absent) -> float | None:

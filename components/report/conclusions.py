@@ -69,6 +69,7 @@ class Finding:
     tables: list[Table]
     advice: list[str]
     parameters: list[Parameter]
+    waste: str
     wasted_gpu_h: float | None
     wasted_node_h: float | None
     wasted_percent: float | None

@@ -25,7 +25,6 @@ from components.report.words import (
     state,
     status,
     usd,
-    waste,
     when,
 )
 
@@ -107,9 +106,9 @@ def _insights(insights: concluded.Insights) -> Iterator[str]:
     if insights.absent:
         yield _absent(insights.absent)
         return
-    rows = [(one.title, state(one.state), one.severity, _waste(one)) for one in insights.findings]
-    yield _table(("Rule", "Verdict", "Severity", "Wasted at most"), rows, numbers=1)
-    if sum(row[3] != text.NOT_APPLICABLE for row in rows) > 1:
+    rows = [(one.title, state(one), _waste(one)) for one in insights.findings]
+    yield _table(("Rule", "Verdict", "Wasted at most"), rows, numbers=1)
+    if sum(row[2] != text.NOT_APPLICABLE for row in rows) > 1:
         yield "Wastes overlap: do not add them up."
     for one in [one for one in insights.findings if one.state == "issue"][:MOST_ISSUES]:
         yield _finding(one)
@@ -133,8 +132,8 @@ def _finding(one: concluded.Finding) -> str:
     lines += [
         f"- Figure: {escaped(number.name)} {escaped(figure(number.value, number.unit))}" for number in one.figures
     ]
-    if waste(one):
-        lines.append(f"- Wasted: {escaped(waste(one))}")
+    if one.waste:
+        lines.append(f"- Wasted: {escaped(one.waste)}")
     lines += [f"- To do: {escaped(advice)}" for advice in one.advice]
     if one.parameters:
         lines.append(f"- Judged with {escaped(', '.join(map(parameter, one.parameters)))}")

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, Final
 
 from components import format as text
 from components.coverage_tables import share_shown
+from components.insights import WORDS as STATES
 from components.report.conclusions import Finding, Parameter
 from components.report.parts import Moment, Span
 from components.shell import STATUS_WORDS
-
-STATES: Final = {
-    "issue": "Issue found",
-    "no issue": "No issue found",
-    "not enough data": "Not enough data",
-    "n/a": "Cannot be judged",
-    "failed": "The rule failed",
-    "summary": "Summary",
-}
-"""What a rule's conclusion is called."""
 
 
 def when(moment: Moment | None) -> str:
@@ -52,21 +44,21 @@ def milliseconds(value_ms: float | None) -> str:
 
 def hours(value_h: float | None) -> str:
     """A number of hours."""
-    return text.number(value_h, 2)
+    return text.hours(_decimal(value_h))
 
 
 def usd(value: float | None) -> str:
     """An amount of money."""
-    return text.MISSING if value is None else f"${value:,.2f}"
+    return text.money(_decimal(value))
 
 
 def rate(value: float | None) -> str:
-    """A price of an hour, with all its digits."""
-    if value is None:
-        return text.MISSING
-    digits = f"{value:,.5f}".rstrip("0")
-    whole, _, part = digits.partition(".")
-    return f"${whole}.{part.ljust(2, '0')}"
+    """A price of an hour."""
+    return text.price(_decimal(value))
+
+
+def _decimal(value: float | None) -> Decimal | None:
+    return None if value is None else Decimal(str(value))
 
 
 def status(word: str) -> str:
@@ -74,23 +66,9 @@ def status(word: str) -> str:
     return STATUS_WORDS.get(word, ("", "Unknown", ""))[1]
 
 
-def state(word: str) -> str:
-    """The conclusion of a rule."""
-    return STATES.get(word, word)
-
-
-def waste(one: Finding) -> str:
-    """What a cure could give back at most; "" where a rule cannot tell."""
-    share = "" if one.wasted_percent is None else f" ({text.share(one.wasted_percent / 100)} of the job's {{}} time)"
-    if one.wasted_gpu_h is not None:
-        words = f"At most {hours(one.wasted_gpu_h)} GPU-hours{share.format('GPU')}"
-    elif one.wasted_node_h is not None:
-        words = f"At most {hours(one.wasted_node_h)} node-hours{share.format('node')}"
-    else:
-        return ""
-    money = "" if one.wasted_usd is None else f", {usd(one.wasted_usd)}"
-    sooner = "" if one.saved_s is None else f" If fixed, the job could end up to {duration(one.saved_s)} earlier."
-    return f"{words}{money}.{sooner}"
+def state(one: Finding) -> str:
+    """The conclusion of a rule, in the words of the page."""
+    return STATES.get(one.severity or one.state, one.state)
 
 
 def parameter(one: Parameter) -> str:
@@ -103,9 +81,8 @@ def parameter(one: Parameter) -> str:
 
 def figure(value: float | None, unit: str) -> str:
     """A number with its unit."""
-    if value is None:
-        return text.MISSING
-    return f"{value:,.4g} {unit}".strip() if abs(value) < 1000 else f"{text.count(value)} {unit}".strip()
+    words = text.number(value) if unit == "%" else text.significant(value)
+    return words if words == text.MISSING or not unit else f"{words} {unit}"
 
 
 def cell(value: str | float | None) -> str:
@@ -134,7 +111,6 @@ WORDS: Final[dict[str, Callable[..., Any]]] = {
     "status": status,
     "state": state,
     "parameter": parameter,
-    "waste": waste,
     "figure": figure,
     "counted": counted,
     "covered": covered,

@@ -266,6 +266,19 @@ def test_report_takes_name_and_id(run: Run, demo: Demo) -> None:
         assert json.loads(result.stdout)["job"]["id"] == demo.job_ids["pt-tabular-cpu"]
 
 
+def test_report_judges_by_a_profile_and_names_what_it_does_not_use(run: Run, small_job: Path, tmp_path: Path) -> None:
+    profile = tmp_path / "profile.toml"
+    profile.write_text("[MaxInitializationTime]\nthreshold = 0.1\n[Nope]\nx = 1\n")
+    result = run("report", small_job, "--format", "json", "--profile", profile)
+    assert result.returncode == 0
+    assert result.stderr.startswith("profile: Nope.x = 1 is not used")
+    rules = {one["rule"]: one for one in json.loads(result.stdout)["insights"]["findings"]}
+    assert rules["MaxInitializationTime"]["parameters"][0]["value"] == 0.1
+    assert rules["MaxInitializationTime"]["state"] == "issue"
+    missing = run("report", small_job, "--profile", tmp_path / "missing.toml")
+    assert (missing.returncode, missing.stderr.count("\n")) == (1, 1)
+
+
 def test_report_refuses_what_it_cannot_write(run: Run, small_job: Path, tmp_path: Path) -> None:
     folder = run("report", small_job, "-o", tmp_path)
     assert folder.returncode == 1

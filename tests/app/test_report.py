@@ -108,3 +108,31 @@ def test_the_browser_s_word_for_a_panel_is_not_trusted(call: Callable[..., Any],
 
 def test_formulas_in_names_are_disarmed_in_what_is_saved() -> None:
     assert "'=1+1" in download(Table(("a",), [("=1+1",)]), "x", "csv")["content"]
+
+
+def downloaded(call: Callable[..., Any], as_format: str, **values: Any) -> dict[str, Any]:
+    """What the menu gives for a click on a format."""
+    clicked = {
+        f"shell-report-{as_format}.n_clicks": 1,
+        **{name.replace("__", "."): value for name, value in values.items()},
+    }
+    found: dict[str, Any] = call("shell-report-download.data", **clicked)
+    saved: dict[str, Any] = found["shell-report-download"]["data"]
+    return saved
+
+
+def test_the_menu_judges_by_the_thresholds_of_the_address(call: Callable[..., Any], demo: Demo) -> None:
+    path = f"/jobs/{demo.job_ids[A]}/nodes"
+    asked = {"url__pathname": path, "url__search": "?LowGPUUtilization_threshold_p95=5&mode=fixed&from=1&to=2"}
+    saved = downloaded(call, "json", **asked)
+    assert (saved["filename"], saved["type"]) == (f"{A}-report.json", "application/json")
+    rules = {one["rule"]: one for one in json.loads(saved["content"])["insights"]["findings"]}
+    assert {one["name"]: one["value"] for one in rules["LowGPUUtilization"]["parameters"]}["threshold_p95"] == 5
+
+
+def test_the_menu_leaves_names_out(call: Callable[..., Any], demo: Demo) -> None:
+    path = f"/jobs/{demo.job_ids[A]}"
+    saved = downloaded(call, "md", url__pathname=path, **{"shell-report-anonymous.value": ["anonymous"]})
+    assert saved["filename"] == "report.md"
+    assert "algo-1" not in saved["content"].replace("\\", "")
+    assert call("shell-report-download.data", **{"shell-report-md.n_clicks": 1, "url.pathname": "/"}) == {}

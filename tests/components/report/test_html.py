@@ -117,7 +117,7 @@ def test_figures_are_written_as_on_the_pages() -> None:
     for words in ("8m 23s", "$6.16", "13.5", "1 of 1 rules", "aten::linear", "503.000 s"):
         assert words in text, words
     assert "and 29 problems more" in text
-    assert "At most 0.50 GPU-hours (30.0 % of the job's GPU time), $1.84." in text
+    assert "At most 0.50 GPU-hours (30.0 % of the job's GPU time): $1.84 at $3.672 per GPU-hour." in text
     assert "threshold_p95 60 % (usually 70)" in text
 
 

@@ -14,7 +14,7 @@ from tests import frames, reports
 def test_headline_verdicts_findings_and_cost() -> None:
     text = render(reports.report(), "md")
     assert text.startswith("## Training job tf-hvd-resnet50-cifar10-256: 1 issue\n")
-    assert "| GPUs are little used | Issue found | high | \\$1.84 |" in text
+    assert "| GPUs are little used | Issue, high | \\$1.84 |" in text
     assert "**GPUs are little used** (high): 1 of 12 GPUs stayed below 70 %" in text
     assert "| Cost | \\$6.16 |" in text
     assert "threshold\\_p95 60 % (usually 70)" in text
