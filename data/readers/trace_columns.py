@@ -18,15 +18,23 @@ LONGEST_NAME = 4_096
 PROFILER_STEP = "ProfilerStep#"
 """What PyTorch's profiler calls a step, followed by its number."""
 
+GPU_NUMBER = re.compile(r"[0-9]{1,6}")
+"""What a device may be called: a trace may name others, which are no GPUs."""
+
 _PROFILER_STEP = re.compile(PROFILER_STEP + r"(\d{1,18})")
 
 
-def words(column: pa.ChunkedArray) -> pa.Array:
-    """A text column with "" for what is missing, each word once; a very long one only to its first letters."""
-    filled = pc.fill_null(column, "").combine_chunks()
-    if (pc.max(pc.binary_length(filled)).as_py() or 0) > LONGEST_NAME:
-        filled = pc.utf8_slice_codeunits(filled, 0, LONGEST_NAME)
-    return pc.dictionary_encode(filled)
+def words(column: pa.ChunkedArray, kind: re.Pattern[str] | None = None) -> pa.Array:
+    """A text column, each word once: "" for what is missing or not of the kind; of a very long one its beginning."""
+    encoded = pc.dictionary_encode(column.combine_chunks())
+    kept = [
+        word[:LONGEST_NAME] if kind is None or kind.fullmatch(word) else "" for word in encoded.dictionary.to_pylist()
+    ]
+    if encoded.null_count:
+        kept.append("")
+    place = {word: at for at, word in enumerate(dict.fromkeys(kept))}
+    codes = np.array([place[word] for word in kept], np.int32)[encoded.indices.fill_null(len(kept) - 1).to_numpy()]
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(list(place), pa.string()))
 
 
 def always(word: str, size: int) -> pa.Array:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from data.problem import Problem, Severity
 from data.readers.events import EVENT_SCHEMA, NO_NUMBER, NO_PHASE, EventBatch, EventPaths, FileEvents
-from data.readers.trace_columns import always, either, steps, words
+from data.readers.trace_columns import GPU_NUMBER, always, either, steps, words
 from data.readers.trace_file import Early, Facts, Pieces, early, plain
 from data.readers.trace_lanes import Lanes
 from data.readers.trace_memory import KIND as MEMORY
@@ -309,8 +309,9 @@ class _Reading:
         self, table: pa.Table, at: NDArray[np.int64], start_ns: NDArray[np.int64], duration_ns: NDArray[np.int64]
     ) -> pa.Table:
         """The chosen rows as EVENT_SCHEMA has them."""
-        rows = table.take(pa.array(at))
-        size = len(rows)
+        size = len(at)
+        together = size > 0 and int(at[-1]) - int(at[0]) + 1 == size  # mostly so, and a slice copies nothing
+        rows = table.slice(int(at[0]), size) if together else table.take(pa.array(at))
         lane = self._lanes.phases(rows.column("pid").combine_chunks(), at)
         category, names = words(rows.column("cat")), words(rows.column("name"))
         phase = lane if self._kind.lanes else either(category, lane)
@@ -319,7 +320,6 @@ class _Reading:
             self._lanes.take_unnamed(rows.column("pid").combine_chunks().filter(unnamed))
         process = rows.column("args.pid") if self._kind.pid_is_lane else rows.column("pid")
         threads = ["args.thread_id", "args.tid", "tid"] if self._kind.pid_is_lane else ["tid"]
-        device = rows.column("args.device")
         columns = {
             "node": always(self._origin.node, size),
             "worker": always(self._origin.worker, size),
@@ -331,9 +331,7 @@ class _Reading:
             "start_ns": pa.array(start_ns[at]),
             "duration_ns": pa.array(duration_ns[at]),
             "step": pa.array(steps(names, rows.column("args.step_num"))),
-            "device": words(
-                pc.if_else(pc.match_substring_regex(pc.fill_null(device, ""), r"\A[0-9]{1,6}\z"), device, "")
-            ),
+            "device": words(rows.column("args.device"), GPU_NUMBER),
             "stream": pa.array(integers(rows.column("args.stream"), NO_NUMBER)),
             "bytes": pa.array(integers(rows.column("args.bytes"), NO_NUMBER)),
             "args": rows.column("args"),

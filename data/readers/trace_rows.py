@@ -46,17 +46,15 @@ _SAYS_SOMETHING = ("name", "cat", "pid", "tid", "ts", "dur")
 _PLAIN = ("cpu_op", "python_function", "user_annotation", trace_memory.CATEGORY)
 """Categories of PyTorch that make up most of a trace and have none of these arguments: not looked for."""
 
-_NULLS = ", ".join(["NULL"] * len(ARGS))
-_SAYS = ", ".join(f"{name}::VARCHAR" for name in _SAYS_SOMETHING)
+_SAYS = " OR ".join(f"{name} IS NOT NULL" for name in _SAYS_SOMETHING)
 _COLUMNS = "{ph: 'VARCHAR', name: 'VARCHAR', cat: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR', %s, args: 'JSON'}"
 _QUERY = f"""
 SELECT coalesce(ph, '') AS ph, name, cat, pid, tid, ts, dur, args::VARCHAR AS args,
-       coalesce(CASE WHEN args IS NOT NULL AND coalesce(cat, '') NOT IN {_PLAIN}
-                     THEN json_extract_string(args, {_PATHS})
-                END, [{_NULLS}]) AS found
+       CASE WHEN args IS NOT NULL AND coalesce(cat, '') NOT IN {_PLAIN}
+            THEN json_extract_string(args, {_PATHS}) END AS found
 FROM read_json($path, format = 'array', columns = %s, maximum_object_size = {_LARGEST_EVENT})
 WHERE ph IN {MARKS} OR (ph = '{trace_memory.KIND}' AND name = '{trace_memory.NAME}')
-   OR (ph IS NULL AND coalesce({_SAYS}) IS NOT NULL)
+   OR (ph IS NULL AND ({_SAYS}))
 """
 _AS_DOUBLE = _QUERY % (_COLUMNS % "ts: 'DOUBLE', dur: 'DOUBLE'")
 _AS_TEXT = _QUERY % (_COLUMNS % "ts: 'VARCHAR', dur: 'VARCHAR'")
@@ -143,11 +141,11 @@ class _Parser:
         """The rows of some events; None where they are not strict JSON."""
         found = self._query(text)
         if found is None or self._long_fractions:
-            return None if found is None else _table(found, _exact_ns, text)
+            return None if found is None else _table(found, _exact_ns)
         if (pc.max(found.column("ts")).as_py() or 0.0) >= _EXACT_BELOW_US and _is_fractional(text):
             self._long_fractions = True
             return self.table(text)
-        return _table(found, _ns, text)
+        return _table(found, _ns)
 
     def _query(self, text: bytes) -> pa.Table | None:
         if self._long_fractions:
@@ -170,26 +168,40 @@ def _is_fractional(text: bytes) -> bool:
     return _HAS_LONG_FRACTION.search(text, 0, _SAMPLE_BYTES) is not None
 
 
-def _table(found: pa.Table, to_ns: Callable[[pa.Array], pa.Array], text: bytes) -> pa.Table:
-    """What the query gives for a text as SCHEMA has it."""
-    columns = {name: found.column(name) for name in TEXTS}
-    lower = text.lower()
-    if b"nan" in lower or b"inf" in lower:  # DuckDB takes NaN and infinity for JSON
-        columns["args"] = _finite_args(found.column("args").combine_chunks())
+def _table(found: pa.Table, to_ns: Callable[[pa.Array], pa.Array]) -> pa.Table:
+    """What the query gives as SCHEMA has it."""
+    columns = {name: found.column(name).combine_chunks() for name in (*TEXTS, "ts", "dur", "found")}
+    columns["args"] = _finite_args(columns["args"])
     for name in ("ts", "dur"):
-        columns[f"{name}_ns"] = to_ns(found.column(name).combine_chunks())
+        columns[f"{name}_ns"] = to_ns(columns[name])
     columns["line"] = pa.array(np.full(len(found), -1))
-    values = found.column("found").combine_chunks()
-    for place, name in enumerate(ARGS):
-        columns[f"args.{name}"] = pc.list_element(values, place)
+    columns |= _arguments(columns["found"])
     return pa.table([columns[name] for name in SCHEMA.names], schema=SCHEMA)
 
 
+def _arguments(found: pa.ListArray) -> dict[str, pa.Array]:
+    """The columns of ARGS; most of them are empty in most pieces, which is cheap to see."""
+    is_set = found.flatten().is_valid().to_numpy(zero_copy_only=False).reshape(-1, len(ARGS)).any(axis=0)
+    return {
+        f"args.{name}": pc.list_element(found, place) if is_set[place] else pa.nulls(len(found), pa.string())
+        for place, name in enumerate(ARGS)
+    }
+
+
 def _finite_args(args: pa.Array) -> pa.Array:
+    """Arguments without NaN and infinity, which DuckDB takes for JSON."""
+    if not _has_letters(args, b"nan") and not _has_letters(args, b"inf"):
+        return args
     odd = pc.fill_null(pc.match_substring_regex(args, r"(?i)[:\[,]\s*-?(?:nan|inf)"), False)
     if not pc.any(odd).as_py():
         return args
     return pc.replace_with_mask(args, odd, pa.array(map(finite, args.filter(odd).to_pylist()), args.type))
+
+
+def _has_letters(texts: pa.Array, three: bytes) -> bool:
+    """Whether three small or capital letters stand anywhere in the texts."""
+    small = np.frombuffer(texts.buffers()[2] or b"", np.uint8) | 0x20
+    return bool(((small[:-2] == three[0]) & (small[1:-1] == three[1]) & (small[2:] == three[2])).any())
 
 
 def _ns(us: pa.Array) -> pa.Array:

@@ -36,7 +36,7 @@ class _Node:
     cores: int
     loaders: float  # median over the seconds in which any is at work
     seconds: int
-    window: tuple[int, int]  # from the first event to the end of the last one
+    window: tuple[int, int] | None  # from the first event to the end of the last one
     waited: float | None  # share of their time that training processes wait; None without such events
 
     @property
@@ -161,7 +161,7 @@ def _node(events: LoaderEvents, at: int, loading: NDArray[np.bool_], cores: int,
     chosen = np.flatnonzero(mine & loading)
     start_ns, end_ns = events.start_ns[chosen], events.start_ns[chosen] + events.duration_ns[chosen]
     at_work = processes_by_second(start_ns, end_ns, events.process[chosen])
-    window = (int(start_ns.min(initial=0)), int(end_ns.max(initial=1)))
+    window = (int(start_ns.min()), int(end_ns.max())) if len(chosen) else None
     whole_s = sum(float(end[-1] - start[0]) for start, end in waits) / NS_PER_S
     waited = sum(float((end - start).sum()) for start, end in waits) / NS_PER_S / whole_s if whole_s else None
     return _Node(

@@ -10,7 +10,7 @@ import pytest
 from app.judgement import Choice, findings
 from data.frames.findings import COMPAT, FIXED, Finding, Mode
 from data.insights.rule import ORIGINAL
-from data.queries import evidence
+from data.queries import evidence, jobs
 from data.selection import Selection
 from data.sources import open_source
 from data.store import Store
@@ -118,3 +118,14 @@ def test_no_rule_wastes_more_than_the_gpus_left_unused(demo: Demo, judged: Judge
     unused_s = sum(float(np.nansum(100 - node.gpu)) for node in nodes) / 100 * 0.5
     found = {rule: one.outcome.wasted_gpu_s for rule, one in judged(A, FIXED).items() if one.outcome.state == "issue"}
     assert {rule for rule, wasted in found.items() if not 0 < (wasted or 0) < unused_s * 1.01} == set()
+
+
+@pytest.mark.parametrize("mode", [COMPAT, FIXED])
+def test_every_place_lies_within_its_job(demo: Demo, mode: Mode) -> None:
+    store = Store(demo.store, [open_source(str(demo.source))])
+    for job_id in demo.job_ids.values():
+        header = store.fetch(jobs.header, Selection(job_id))
+        for one in store.fetch(findings, Selection(job_id), Choice(mode)).findings:
+            windows = [place.window for place in one.outcome.places if place.window]
+            second = 1_000_000_000
+            assert all(header.start_ns - second <= a < b <= header.end_ns + second for a, b in windows), one.rule

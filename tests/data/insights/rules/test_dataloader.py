@@ -135,3 +135,8 @@ def test_processes_by_second_counted_one_by_one() -> None:
     start_ns, took_ns, owner = (np.array(column, np.int64) for column in zip(*events, strict=True))
     found = processes_by_second(start_ns, start_ns + took_ns, owner.astype(np.int32))
     assert found.tolist() == [len(at_work[second]) for second in sorted(at_work)]
+
+
+def test_the_place_is_where_the_events_are() -> None:
+    (place,) = judge(given(fetches(1)), values(RULE)).places
+    assert place.window == (START_NS, START_NS + 60 * S)
