@@ -140,7 +140,9 @@ class Router:
         except InsightsError as error:
             return self._broken_screen(job_id, error)
         changed = self._services.store.changed(job_id)
-        head = shell.job_header(header, page.tab, self._tabs(job_id), changed=changed)
+        path, search = urls.build(Address(Selection(job_id), urls.COMPARE))
+        compare = address_of(self._dash_app, path) + search
+        head = shell.job_header(header, page.tab, self._tabs(job_id), changed=changed, compare=compare)
         status = self._services.conversions.status(job_id)
         body = page.layout(address, header)
         for panel_id, draw in page.first:

@@ -73,6 +73,23 @@ def _run(letter: str, header: JobHeader, href: str) -> html.Div:
     )
 
 
+def choice(links: Sequence[tuple[str, str, str]]) -> html.Ul:
+    """Jobs to compare with: name, machines, and the address of the comparison."""
+    return html.Ul(
+        [
+            html.Li(
+                [
+                    # a plain link: the path stays the same, so that the page would not be built anew
+                    html.A(text.plain(name) or "(no name)", href=href),
+                    html.Span(text.plain(machines), className="panel-note"),
+                ]
+            )
+            for name, machines, href in links
+        ],
+        className="choice",
+    )
+
+
 def parity_banner(found: Parity) -> html.Div:
     """What is not alike and what that makes unfair; the whole list of facts behind it."""
     differing, alike = found.differing, [fact for fact in found.facts if fact.same]

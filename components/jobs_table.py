@@ -37,6 +37,8 @@ def jobs_grid(grid_id: str) -> dag.AgGrid:
         **OPTIONS,
         **BLOCKS,
         "suppressMultiSort": False,
+        "rowSelection": {"mode": "multiRow", "headerCheckbox": False, "enableClickSelection": False},
+        "selectionColumnDef": {"width": 36, "pinned": "left", "suppressHeaderMenuButton": True},
         "localeText": {"noRowsToShow": "No job matches.", "loadingOoo": "\u2026"},
     }
     return dag.AgGrid(

@@ -163,8 +163,13 @@ def status_chip(status: str, detail: str = "") -> html.Span:
     )
 
 
-def job_header(header: JobHeader, tab: str, links: Mapping[str, str], *, changed: bool = False) -> html.Div:
-    """Name, status and facts of a job, and its tabs; `links` are the addresses of the tabs by name."""
+def job_header(
+    header: JobHeader, tab: str, links: Mapping[str, str], *, changed: bool = False, compare: str = ""
+) -> html.Div:
+    """Name, status and facts of a job, and its tabs; `links` are the addresses of the tabs by name, `compare` that of
+    the choice of another run.
+    """
+    beside = [dcc.Link("Compare with\u2026", href=compare, className="button")] if compare else []
     copy = html.Button("Copy link", className="button", type="button", **attributes(data_action="copy-link"))
     return html.Div(
         [
@@ -178,7 +183,7 @@ def job_header(header: JobHeader, tab: str, links: Mapping[str, str], *, changed
                             ),
                         ]
                     ),
-                    html.Div([*([_report_menu()] if header.end_ns else []), copy], className="actions"),
+                    html.Div([*beside, *([_report_menu()] if header.end_ns else []), copy], className="actions"),
                 ],
                 className="page-head",
             ),

@@ -20,6 +20,7 @@ from components import operator_changes
 from components.cards import section_title
 from components.figures import waterfall
 from components.figures.axes import View
+from components.markup import attributes
 from components.panels import EmptyView, FigureView, content_panel, figure_panel
 from data.errors import UnknownJob
 from data.insights.comparison.verdict import cost_row
@@ -28,11 +29,14 @@ from data.selection import Selection, Window
 from data.store import Fetch
 
 KEYS = ("a", "b")
+NEWEST = 40
+"""Jobs offered where only one run is chosen."""
 
 
 class Id(StrEnum):
     """Panels of this page."""
 
+    CHOICE = "compare-choice"
     HEAD = "compare-runs"
     PARITY = "compare-parity"
     VERDICT = "compare-verdict"
@@ -50,7 +54,7 @@ class Id(StrEnum):
 def layout(address: Address) -> html.Div:
     """The page with empty panels; without two jobs, how to choose them."""
     if not address.selection.job or not address.get("b"):
-        return _choose()
+        return _choose(address)
     return html.Div(
         [
             content_panel(Id.HEAD, "", min_height=84, query_keys=KEYS),
@@ -68,24 +72,21 @@ def layout(address: Address) -> html.Div:
     )
 
 
-def _choose() -> html.Div:
-    return html.Div(
-        html.Section(
-            [
-                html.H1("Compare two runs"),
-                html.P("Choose two jobs in the list, then press Compare.", className="lead"),
-                html.P(
-                    "The address of a comparison is /compare?a=<job>&b=<job>; a is the baseline.", className="sentence"
-                ),
-            ],
-            className="card",
-        ),
-        className="middle",
-    )
+def _choose(address: Address) -> html.Div:
+    """How to choose two runs; where one is chosen, the newest others to choose from."""
+    words: list[Component] = [
+        html.H1("Compare two runs"),
+        html.P("Tick two jobs in the list of jobs, then press Compare.", className="lead"),
+    ]
+    if address.selection.job:
+        words.append(html.P("Or choose one of the newest here:", className="sentence"))
+        words.append(content_panel(Id.CHOICE, "", min_height=120, query_keys=KEYS))
+    return html.Div(html.Section(words, className="card"), className="middle", **attributes(data_title="Compare"))
 
 
 def register(dash_app: Dash, fetch: Fetch) -> None:
     """Connect the panels to their drawings."""
+    register_content(dash_app, Id.CHOICE, partial(draw_choice, fetch, dash_app))
     register_content(dash_app, Id.HEAD, partial(draw_head, fetch, dash_app))
     register_content(dash_app, Id.PARITY, lambda request: draw_parity(fetch, request))
     register_content(dash_app, Id.VERDICT, lambda request: draw_verdict(fetch, request))
@@ -101,6 +102,20 @@ def pair(request: Request) -> tuple[Selection, Selection]:
     if not other:
         raise UnknownJob("No second job is named.", "Choose two jobs in the list, then press Compare.")
     return Selection(request.selection.job), Selection(other)
+
+
+def draw_choice(fetch: Fetch, dash_app: Dash, request: Request) -> Component | EmptyView:
+    """The newest other jobs that are stored, as links to the comparison with this one."""
+    page = fetch(jobs.job_list, "", (("start_ns", "desc"),), 0, NEWEST)
+    rows = page.rows[page.rows["state"].isin(("stored", "changed"))]
+    others = [row for row in rows.to_dict("records") if row["job_id"] != request.selection.job]
+    if not others:
+        return EmptyView("There is no other converted job here.", "Add the folder of another run to the source.")
+    links = []
+    for row in others:
+        path, search = urls.build(Address(request.selection, urls.COMPARE, (("b", str(row["job_id"])),)))
+        links.append((str(row["name"]), str(row["instances"]), address_of(dash_app, path) + search))
+    return tables.choice(links)
 
 
 def draw_head(fetch: Fetch, dash_app: Dash, request: Request) -> Component | EmptyView:

@@ -11,7 +11,7 @@ from app.grids import CSV_ROWS, csv_file, read_block, read_order, read_search
 from app.page import address_of
 from app.pricing import priced
 from app.services import services
-from app.urls import Address, job_path
+from app.urls import COMPARE, Address, build, job_path
 from components.format import count, counted
 from components.grid import search_box
 from components.jobs_table import (
@@ -28,6 +28,7 @@ from components.markup import attributes
 from components.shell import ShellId
 from data.frames import JOB_LIST_COLUMNS
 from data.queries import jobs as queries
+from data.selection import Selection
 from data.store import Fetch
 
 DEFAULT_SORT: Final = (("start_ns", "desc"),)
@@ -43,6 +44,8 @@ class Id(StrEnum):
     SOURCES = "jobs-sources"
     COUNT = "jobs-count"
     CSV = "jobs-csv"
+    COMPARE = "jobs-compare"
+    COMPARE_PLACE = "jobs-compare-place"
     DOWNLOAD = "jobs-download"
     CONVERT_ALL = "jobs-convert-all"
     CONVERT_LABEL = "jobs-convert-label"
@@ -84,6 +87,11 @@ def _filters(search: str) -> html.Div:
             html.Div(
                 [
                     html.Span(id=Id.COUNT, className="count", role="status"),
+                    html.Span(
+                        dcc.Link("Compare", id=Id.COMPARE, href="", className="button primary"),
+                        id=Id.COMPARE_PLACE,
+                        hidden=True,
+                    ),
                     convert,
                     html.Button("CSV", id=Id.CSV, className="button", type="button", title="Download this list as CSV"),
                 ],
@@ -126,6 +134,7 @@ def register(dash_app: Dash, fetch: Fetch) -> None:
     """Blocks of the table, the figures above it, and the download."""
     _register_table(dash_app, fetch)
     _register_totals(dash_app, fetch)
+    _register_comparison(dash_app)
     dash_app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("insights", "searchJobs"),
         Output(Id.SEARCHED, "data"),
@@ -146,6 +155,30 @@ def register(dash_app: Dash, fetch: Fetch) -> None:
             return no_update
         page = fetch(queries.job_list, read_search(search), _order(request), 0, CSV_ROWS, priced(fetch))
         return csv_file("training-jobs.csv", csv_text(page.rows))
+
+
+def comparison_of(rows: object) -> Address | None:
+    """The comparison of two selected rows: the one that started first is the baseline. None where it is not two."""
+    if not isinstance(rows, list) or len(rows) != 2 or not all(isinstance(row, dict) for row in rows):
+        return None
+    first, second = sorted(rows, key=lambda row: row.get("start_ms") or 0)
+    a, b = str(first.get("job_id", "")), str(second.get("job_id", ""))
+    return Address(Selection(a), COMPARE, (("b", b),)) if a and b else None
+
+
+def _register_comparison(dash_app: Dash) -> None:
+    @dash_app.callback(
+        Output(Id.COMPARE, "href"),
+        Output(Id.COMPARE_PLACE, "hidden"),
+        Input(Id.GRID, "selectedRows"),
+        prevent_initial_call=True,
+    )
+    def offer_comparison(rows: list[dict[str, Any]] | None) -> tuple[Any, bool]:
+        address = comparison_of(rows)
+        if address is None:
+            return no_update, True
+        path, search = build(address)
+        return address_of(dash_app, path) + search, False
 
 
 def _register_table(dash_app: Dash, fetch: Fetch) -> None:

@@ -10,6 +10,7 @@ import pytest
 from app.pages import compare
 from app.panels import Request
 from app.urls import Address
+from components.panels import EmptyView
 from data.errors import UnknownJob
 from data.frames.comparison import SINGLE, TESTED, Comparison, Fact, FindingChange, Parity, Row
 from data.frames.cost import Billing
@@ -49,7 +50,8 @@ def request(**query: str) -> Request:
 
 def test_layout_asks_for_nothing_and_every_panel_depends_on_both_runs() -> None:
     page = compare.layout(Address(Selection("a"), "compare", (("b", "b"),)))
-    assert {f"{panel}-request" for panel in compare.Id} <= set(ids(page))
+    panels = set(compare.Id) - {compare.Id.CHOICE}
+    assert {f"{panel}-request" for panel in panels} <= set(ids(page))
     keys = [getattr(part, "data-query-keys", None) for part in components(page)]
     assert all({"a", "b"} <= set(found.split()) for found in keys if found is not None)
 
@@ -57,7 +59,8 @@ def test_layout_asks_for_nothing_and_every_panel_depends_on_both_runs() -> None:
 @pytest.mark.parametrize(("a", "b"), [("", ""), ("a", ""), ("", "b")])
 def test_without_two_jobs_the_page_says_how_to_choose_them(a: str, b: str) -> None:
     page = compare.layout(Address(Selection(a), "compare", (("b", b),)))
-    assert "Choose two jobs" in words(page)
+    assert "Tick two jobs" in words(page)
+    assert (f"{compare.Id.CHOICE}-request" in ids(page)) is bool(a)
 
 
 def test_a_request_without_a_second_job_is_refused_in_words() -> None:
@@ -114,3 +117,15 @@ def test_findings_say_what_became_of_them_and_count_the_quiet_ones() -> None:
     assert "fixed" in words(table)
     assert "1 rule found no issue" in words(table)
     assert fetch.asked[0][1][2].mode == "compat"
+
+
+def test_one_run_is_offered_the_newest_others(dash_app: Any) -> None:
+    jobs = (("run-a", "stored"), ("other", "stored"), ("new", "not converted"))
+    rows = [{"job_id": job, "name": HOSTILE, "state": state} for job, state in jobs]
+    page = frames.job_list_page(rows)
+    choice = compare.draw_choice(FakeFetch(jobs_job_list=page), dash_app, Request(Selection("run-a"), 1000))
+    assert [part.href for part in components(choice) if hasattr(part, "href")] == ["/compare?a=run-a&b=other"]
+    assert "\u202e" not in said(choice)
+    nothing = frames.job_list_page(rows[:1])
+    found = compare.draw_choice(FakeFetch(jobs_job_list=nothing), dash_app, Request(Selection("run-a"), 1000))
+    assert isinstance(found, EmptyView)

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from app.pages.jobs import comparison_of
+from app.urls import build
+
 ROWS = "..jobs-grid.getRowsResponse...jobs-count.children.."
 TOTALS = (
     "..jobs-kpis.children...jobs-sources.children...jobs-grid.style"
@@ -42,3 +47,15 @@ def test_the_list_as_csv(call: Callable[..., Any]) -> None:
     content = answer["jobs-download"]["data"]["content"]
     assert content.count("\r\n") == 5
     assert "tf-hvd-resnet50-cifar10-256" in content
+
+
+def test_two_ticked_rows_are_compared_and_the_earlier_is_the_baseline() -> None:
+    late, early = {"job_id": "late", "start_ms": 2.0}, {"job_id": "early", "start_ms": 1.0}
+    found = comparison_of([late, early])
+    assert found is not None
+    assert build(found) == ("/compare", "?a=early&b=late")
+
+
+@pytest.mark.parametrize("rows", [None, [], [{"job_id": "a"}], [{"job_id": "a"}] * 3, [{}, {}], ["a", "b"], "ab"])
+def test_anything_else_is_no_comparison(rows: Any) -> None:
+    assert comparison_of(rows) is None
