@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from data import frames
 from data.errors import FormatError
-from data.frames import comparison, cost, findings, framework, operators, quality, report
+from data.frames import comparison, cost, findings, framework, operators, original, quality, report
 
 MAGIC = b"DIC1"
 NUMBER_KINDS = "biuf"
@@ -38,6 +38,7 @@ MODULES = (
     findings,
     framework,
     operators,
+    original,
     quality,
     report,
 )

@@ -88,6 +88,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     functions: int  # rows of Python profiles
     function_nodes: tuple[str, ...]  # in natural order
     function_phases: tuple[str, ...]  # those of schema.JOB_PHASES that profiles belong to
+    reports: int  # of the original's rules
     files: int
     raw_bytes: int
     duplicates: int

@@ -61,6 +61,7 @@ class Table(StrEnum):
     OPERATORS = "operators"
     LANES = "lanes"
     LANE_BINS = "lane_bins"
+    REPORTS = "reports"
     FILES = "files"
     PROBLEMS = "problems"
 
@@ -270,3 +271,17 @@ MEMORY_BINS = pa.schema(
         ("uncounted", pa.int32()),  # records that the totals leave out
     ]
 )
+
+REPORTS = pa.schema(
+    [
+        ("rule", pa.string()),  # as the file is called: CPUBottleneck
+        ("triggered", pa.int64()),  # null where the report does not say, as the next two
+        ("violations", pa.int64()),
+        ("datapoints", pa.int64()),
+        ("parameters", pa.string()),  # name:value, one a line
+        ("details", pa.string()),  # strict JSON; "" where it is too large
+        ("path", pa.string()),
+        ("modified_ns", pa.int64()),
+    ]
+)
+"""What the original's rules reported, a row for each file."""

@@ -266,10 +266,12 @@ def test_no_other_rule_is_described_and_the_original_s_stand_together() -> None:
 def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A small job with everything a job can have: its source and its stored version."""
     from data.demo import TreeSpec, write_tree
+    from data.demo.report_files import write_reports
 
     folder = tmp_path_factory.mktemp("documented")
     source, store = folder / "job", folder / "store"
     write_tree(source, TreeSpec(nodes=2, cores=2, gpus=1, seconds=90, seed=5))
+    write_reports(source)
     kernel = {"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2, "args": {"device": 0}}
     path = "profiler-output/framework/1_0-algo-1_merged_timeline.json"
     trees.write(source, {path: json.dumps([traces.start(), kernel, traces.memory(1, 512, 512)]).encode()})

@@ -22,6 +22,7 @@ from data.convert.memory import derive_memory
 from data.convert.parts import DEVICE_HISTOGRAMS, SeriesMap
 from data.convert.progress import Progress, Report
 from data.convert.record import Events, Whole, finish
+from data.convert.reports import convert_reports
 from data.convert.run import Conversion, plan, previous_version, same, stored_files
 from data.convert.system import (
     PART_TABLES,
@@ -49,7 +50,13 @@ READ_AHEAD_BYTES = 1 << 30
 Batch = tuple[SystemRows, tuple[Problem, ...], dict[int, int]]
 """Rows with file ids, what could not be used, and the number of rows of each file."""
 
-_WITHOUT_DATA = (FileKind.TRAINING_JOB, FileKind.SYSTEM_END, FileKind.FRAMEWORK_END, FileKind.TENSORFLOW_METADATA)
+_WITHOUT_DATA = (
+    FileKind.TRAINING_JOB,
+    FileKind.SYSTEM_END,
+    FileKind.FRAMEWORK_END,
+    FileKind.TENSORFLOW_METADATA,
+    FileKind.ORIGINAL_REPORT,
+)
 
 
 def convert_job(
@@ -107,6 +114,7 @@ def _convert(run: Conversion) -> Manifest:
     event_parts, memory_parts = convert_events(run, READERS)
     run.step("functions")
     functions = convert_functions(run)
+    reports = convert_reports(run)
     run.step("summaries")
     whole = _derive(run, system)
     entries = system.entries.values()
@@ -120,7 +128,7 @@ def _convert(run: Conversion) -> Manifest:
     for file_id, doubt in [*doubts(run.db, run.folder, event_parts, events.longest_ns), *memory.doubts]:
         name = paths[file_id].rpartition("/")[2]
         run.problems.append(Problem(paths[file_id], None, f"{name}: {doubt}", "warning", derived=True))
-    return finish(run, system, whole, Events(event_parts, events, memory_parts, memory), functions)
+    return finish(run, system, whole, Events(event_parts, events, memory_parts, memory), functions, reports)
 
 
 def _system(run: Conversion) -> SystemParts:

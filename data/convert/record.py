@@ -58,7 +58,14 @@ class Events:
         return min(starts, default=0), max(self.totals.end_ns, self.memory.end_ns)
 
 
-def finish(run: Conversion, system: SystemParts, whole: Whole, events: Events, functions: FunctionTotals) -> Manifest:
+def finish(
+    run: Conversion,
+    system: SystemParts,
+    whole: Whole,
+    events: Events,
+    functions: FunctionTotals,
+    reports: int,
+) -> Manifest:
     """Writes the last tables; the manifest that makes the version complete once it is written, too."""
     training_job = _training_job(run)
     states = _states(run)
@@ -94,6 +101,7 @@ def finish(run: Conversion, system: SystemParts, whole: Whole, events: Events, f
         functions=functions.rows,
         function_nodes=functions.nodes,
         function_phases=functions.phases,
+        reports=reports,
         files=len(states),
         raw_bytes=sum(state.file.size for state in states),
         duplicates=sum(entry.duplicates for entry in entries),

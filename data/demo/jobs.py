@@ -9,12 +9,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from data.demo.job_file import JobFacts, training_job
+from data.demo.report_files import write_reports
 from data.demo.schedule import schedule
 from data.demo.spec import US_PER_S, StepPlan, Targets, TreeSpec
 from data.demo.tree import write_tree
 from data.errors import StoreError
 
-DEMO_VERSION = "3"  # to be raised with every change of the bytes written: demo jobs of another version are replaced
+DEMO_VERSION = "4"  # to be raised with every change of the bytes written: demo jobs of another version are replaced
 STAMP_NAME = ".demo-job"
 ASIDE_PREFIX = ".demo-writing-"
 DEMO_NOW = datetime(2020, 12, 5, 9, 30, tzinfo=UTC)
@@ -28,6 +29,7 @@ class DemoJob:
 
     facts: JobFacts
     spec: TreeSpec
+    reported: bool = False  # whether the original's rules left reports
 
 
 def write_demo(out: Path, report: Callable[[str], None], *, now: datetime = DEMO_NOW) -> tuple[Path, ...]:
@@ -83,6 +85,8 @@ def _write_job(out: Path, job: DemoJob, report: Callable[[str], None]) -> None:
     aside = out / f"{ASIDE_PREFIX}{job.facts.name}"
     size = write_tree(aside, job.spec)
     (aside / "training-job.json").write_bytes(training_job(job.facts, job.spec, schedule(job.spec)))
+    if job.reported:
+        write_reports(aside)
     (aside / STAMP_NAME).write_text(DEMO_VERSION + "\n", encoding="ascii")
     if target.exists():
         target.rename(out / f"{ASIDE_PREFIX}replaced")
@@ -124,7 +128,9 @@ def _first_run() -> DemoJob:
             slow=((61, 4_130_518), (122, 4_274_033)),
         ),
     )
-    return DemoJob(JobFacts("tf-hvd-resnet50-cifar10-256", "ml.p3.8xlarge", TF_IMAGE, _horovod(256, 3)), spec)
+    return DemoJob(
+        JobFacts("tf-hvd-resnet50-cifar10-256", "ml.p3.8xlarge", TF_IMAGE, _horovod(256, 3)), spec, reported=True
+    )
 
 
 def _second_run() -> DemoJob:

@@ -43,6 +43,7 @@ FILE_KINDS: tuple[tuple[str, str, Panels], ...] = (
     ("perhaps_trace", "JSON files, traces by their content", _PYTORCH_PANELS),
     ("python_stats", "Python profiles (cProfile)", _FUNCTION_PANELS),
     ("pyinstrument", "Python profiles (Pyinstrument)", _FUNCTION_PANELS),
+    ("original_report", "reports of the original's rules", ()),
     ("training_job", "the job's description", (("Overview", ("Training job details",)),)),
 )
 """Kind of file, its name in words, and the panels that are drawn from it: none where no panel shows it yet."""

@@ -36,6 +36,7 @@ class FileKind(StrEnum):
     PERHAPS_TRACE = "perhaps_trace"  # JSON beside traces, whose name does not tell
     PYTHON_STATS = "python_stats"
     PYINSTRUMENT = "pyinstrument"
+    ORIGINAL_REPORT = "original_report"  # what a rule of the original profiler found
     TRAINING_JOB = "training_job"
     SYSTEM_END = "system_end"
     FRAMEWORK_END = "framework_end"

@@ -11,6 +11,9 @@ from data.sources import FileKind, SourceFile
 
 PROFILER_OUTPUT = "profiler-output"
 TRAINING_JOB_FILE = "training-job.json"
+REPORTS = "profiler-reports"
+"""The folder in which the original's rules leave their reports."""
+
 END_MARKER = "training_job_end.ts"
 PARTS = ("system", "framework")
 """The folders of a profiler output; a folder that holds one of them is taken for one."""
@@ -29,6 +32,7 @@ _TRACE_TIME = re.compile(r"[._](1\d{12}|1\d{15}|1\d{18})\.", re.ASCII)
 _RANK_FOLDER = re.compile(r"(?:rank|worker)[-_ ]?\d+", re.ASCII | re.IGNORECASE)
 _PYTHON_PROFILES = {"python_stats": FileKind.PYTHON_STATS, "python_stats.json": FileKind.PYINSTRUMENT}
 _PROFILER_FOLDER = re.compile(r"(?:^|/)(?:cprofile|pyinstrument)/", re.IGNORECASE)
+_REPORT = re.compile(rf"(?:.*/)?{REPORTS}/[A-Za-z][A-Za-z0-9_]{{0,63}}\.json", re.ASCII)
 _PROCESS = re.compile(r".+?-(?=algo-[0-9])", re.DOTALL)
 _LATEST_NS = (1 << 63) - 1
 _NS_PER_NAME_UNIT = {16: 1_000, 19: 1}  # digits of the time in an event file's name: microseconds, nanoseconds
@@ -38,6 +42,12 @@ def classify(path: str, inside: str, size: int, mtime_ns: int) -> SourceFile:
     """Describe a file. `path` is relative to the job's folder, `inside` to its profiler output ("" if outside)."""
     kind, node, stamp_ns = _classify(path, inside)
     return SourceFile(path=path, size=size, mtime_ns=mtime_ns, kind=kind, node=node, stamp_ns=stamp_ns)
+
+
+def classify_report(path: str, inside: str, size: int, mtime_ns: int) -> SourceFile:
+    """Describe a file of a folder of reports: it is one of these, or of no kind."""
+    kind = FileKind.ORIGINAL_REPORT if _REPORT.fullmatch(path) and "/" not in inside else FileKind.OTHER
+    return SourceFile(path=path, size=size, mtime_ns=mtime_ns, kind=kind, node="", stamp_ns=0)
 
 
 def node_of(path: str) -> str:
@@ -64,6 +74,8 @@ def _classify(path: str, inside: str) -> tuple[FileKind, str, int]:
         return FileKind.TENSORFLOW_METADATA, match[1], _stamp_ns(match[2], 1000)
     if part == "framework" and name in _PYTHON_PROFILES and _PROFILER_FOLDER.search(rest):
         return _PYTHON_PROFILES[name], "", 0
+    if _REPORT.fullmatch(path):
+        return FileKind.ORIGINAL_REPORT, "", 0
     return FileKind.OTHER, "", 0
 
 

@@ -20,9 +20,11 @@ from data.sources.layout import (
     PROFILER_OUTPUT,
     TRAINING_JOB_FILE,
     classify,
+    classify_report,
     classify_trace,
     is_rank_folder,
 )
+from data.sources.rule_output import report_folders
 from data.sources.trace_folders import Held, holds_traces, look_through
 
 _UNPROFILED_SIGNS = ("debug-output", "output")  # a training job's folder, although no profiler wrote into it
@@ -48,7 +50,10 @@ class LocalJob:
     only: str = ""  # the one file that the source names, "" for a folder
 
     def listing(self) -> Listing:
-        """Walk the job's profiler output; symbolic links, odd names and special files are skipped."""
+        """Walk the job's profiler output, and reports of rules beside it.
+
+        Symbolic links, odd names and special files are skipped.
+        """
         found: list[SourceFile | Skipped] = []
         if self.only:
             status = _lstat(os.path.join(self.folder, self.only))
@@ -58,6 +63,9 @@ class LocalJob:
             found.extend(_walk(self.folder, "", _as_trace))
         elif self.profiled:
             found.extend(_walk(os.path.join(self.folder, self.profiler_folder), self.profiler_folder, classify))
+            if self.profiler_folder:  # else they lie in what was just walked
+                for folder in report_folders(self.folder, self.profiler_folder):
+                    found.extend(_walk(os.path.join(self.folder, folder), folder, classify_report))
         description = self._describe_training_job()
         if description is not None and not self.traces:
             found.append(description)

@@ -33,8 +33,9 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
             trees.profile_file({("main.py", 1, "f"): (1, 1, 0.5, 0.5, {})})
         )
     }
+    report = {"rule-output/profiler-reports/BatchSize.json": b'{"RuleTriggered": 1}'}
     steps = trees.step_files([trees.StepRecord(0, 10**15, 5)])
-    trees.write(job, trees.metrics_files(first + later) | steps | timeline | profile)
+    trees.write(job, trees.metrics_files(first + later) | steps | timeline | profile | report)
     return convert(job, job.parent / "store")
 
 

@@ -14,7 +14,7 @@ import duckdb
 
 from data import facts
 from data.problem import Problem
-from data.readers import READERS, python_stats, reader_of, sagemaker_system
+from data.readers import READERS, original_report, python_stats, reader_of, sagemaker_system
 from data.sources import SourceFile
 from data.sources.layout import classify, classify_trace
 from tests import trees
@@ -74,6 +74,12 @@ def _profile(db: duckdb.DuckDBPyConnection, file: SourceFile, path: Path) -> Out
     with path.open("rb") as stream:
         found = python_stats.read(file, stream)
     return Outcome(len(found.rows), tuple(one.message for one in found.problems))
+
+
+def _original(db: duckdb.DuckDBPyConnection, file: SourceFile, path: Path) -> Outcome:
+    with path.open("rb") as stream:
+        found, problems = original_report.read(file, stream)
+    return Outcome(0 if found is None else 1, tuple(one.message for one in problems))
 
 
 def _training_job(db: duckdb.DuckDBPyConnection, file: SourceFile, path: Path) -> Outcome:
@@ -151,6 +157,12 @@ def _tree() -> bytes:
     return json.dumps({"start_time": 1.0, "duration": 1.0, "sample_count": 9, "root_frame": root}).encode()
 
 
+def _report() -> bytes:
+    gpus = {f"gpu{number}": {"gpu_95": 13.5, "p25": 0.0, "upper": None} for number in range(4)}
+    counts = {"RuleTriggered": 8, "Violations": 8, "Datapoints": 1001, "RuleParameters": "window:500\npatience:1000"}
+    return json.dumps(counts | {"Details": {"algo-1": gpus | {"last_timestamp": 1607121600000000}}}).encode()
+
+
 def _described() -> bytes:
     job = {"TrainingJobName": "a", "TrainingJobStatus": "Completed", "BillableTimeInSeconds": 60}
     resources = {"InstanceType": "ml.p3.8xlarge", "InstanceCount": 2, "VolumeSizeInGB": 30}
@@ -178,6 +190,7 @@ FORMATS: tuple[Format, ...] = (
     Format("kineto-gzip", "rank0.pt.trace.json.gz", lambda: gzip.compress(_kineto(), mtime=0), _events),
     _inside("cprofile", _PROFILES.format("cprofile") + "python_stats", _dump, _profile),
     _inside("pyinstrument", _PROFILES.format("pyinstrument") + "python_stats.json", _tree, _profile),
+    _inside("original-report", "profiler-reports/LowGPUUtilization.json", _report, _original),
     Format("training-job", "training-job.json", _described, _training_job, "training-job.json"),
 )
 
