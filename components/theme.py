@@ -233,7 +233,7 @@ def template(theme: Theme) -> go.layout.Template:
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 11, "color": colours.text_2},
-        xaxis={**axis, "hoverformat": "%Y-%m-%d %H:%M:%S.%3f"},
+        xaxis=axis,
         yaxis={**axis, "fixedrange": True},
         hoverlabel={
             "bgcolor": colours.raised,

@@ -96,7 +96,6 @@ def _percent_x() -> dict[str, Any]:
         "autorange": False,
         "fixedrange": True,
         "showgrid": False,
-        "hoverformat": ".0f",
         "dtick": 25,
         "tick0": 0,
         "ticksuffix": " %",
@@ -133,7 +132,6 @@ def step_ecdf(a: StepDistribution | None, b: StepDistribution | None, view: View
         "ticksuffix": f" {unit}",
         "showticksuffix": "last",
         "nticks": 6,
-        "hoverformat": ".4~g",
     }
     axes = {"xaxis": x_axis, "yaxis": _share_y(100)}
     traces = [_cumulative(name, frame, view, divisor, unit) for name, frame in there]
