@@ -93,7 +93,7 @@ def _axes(left: float, bases: list[float], sizes: list[float], unit: str, names:
             "ticksuffix": f" {unit}",
             "showticksuffix": "last",
             "nticks": 6,
-            },
+        },
         "yaxis": {
             "type": "category",
             "categoryorder": "array",
