@@ -23,7 +23,8 @@ from components.panels import EmptyView, content_panel
 from data.errors import InsightsError
 from data.frames import JobHeader
 from data.frames.findings import Findings, Place
-from data.queries import jobs
+from data.insights.original import OriginalVerdict, original_verdict
+from data.queries import jobs, reports
 from data.selection import Selection, Window
 from data.store import Fetch
 
@@ -89,6 +90,7 @@ def draw_insights(dash_app: Dash, fetch: Fetch, request: Request) -> Component |
         base={(rule, name): value for rule, name, value in judgement.defaults.thresholds},
         mode=judgement.defaults.mode,
         opened=None if opened is None else frozenset(opened.split(".")),
+        originals=_originals(fetch, request.selection.job, found),
     )
     return insights_list(found, around, refused)
 
@@ -99,6 +101,12 @@ def _findings(dash_app: Dash, fetch: Fetch, request: Request) -> tuple[Findings,
     choice: Choice = asked.choice
     found = fetch(judgement.findings, Selection(request.selection.job), choice)
     return found, tuple(one.words for one in asked.refused)
+
+
+def _originals(fetch: Fetch, job_id: str, found: Findings) -> dict[str, OriginalVerdict]:
+    """What the original's own reports in the job's folder said, by rule."""
+    written = {one.rule: one for one in fetch(reports.original, Selection(job_id)).reports}
+    return {one.rule: original_verdict(written[one.rule], one) for one in found.findings if one.rule in written}
 
 
 def _price(fetch: Fetch, job_id: str) -> Price:

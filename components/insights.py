@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
@@ -15,6 +15,7 @@ from components.controls import segments
 from components.markup import attributes
 from components.thresholds import Base, threshold_rows
 from data.frames.findings import COMPAT, FIXED, Figure, FigureTable, Finding, Findings, Mode, Outcome, Place
+from data.insights.original import OriginalVerdict
 
 SIGNS: Final = {
     "high": "▲",
@@ -68,6 +69,7 @@ class Surroundings:
     base: Base = field(default_factory=dict)
     mode: Mode = FIXED  # the server's own
     opened: frozenset[str] | None = None  # names of rules; None is the worst issue
+    originals: Mapping[str, OriginalVerdict] = field(default_factory=dict)  # what the original's own reports said
 
 
 def insights_list(found: Findings, around: Surroundings, refused: Sequence[str] = ()) -> html.Div:
@@ -212,6 +214,7 @@ def _body(one: Finding, around: Surroundings) -> html.Div:
         unsure if outcome.confidence else None,
         _places(outcome.places, around),
         _numbers(outcome),
+        _original(around.originals.get(one.rule)),
         *(_table(table) for table in outcome.tables),
         claim,
     ]
@@ -226,6 +229,15 @@ def _body(one: Finding, around: Surroundings) -> html.Div:
 
 def _titled(words: str, *content: Component) -> html.Div:
     return html.Div([html.H4(words, className="column-title"), *content], className="insight-part")
+
+
+def _original(verdict: OriginalVerdict | None) -> html.Div | None:
+    """What the profiler's own report said, and why it differs where that is known."""
+    if verdict is None:
+        return None
+    agrees = "It agrees." if verdict.agrees else "It differs. " + " ".join(verdict.reasons or ("Why is not known.",))
+    words = html.P(f"{verdict.text[:1].upper()}{verdict.text[1:]}. {agrees}", className="insight-sentence")
+    return _titled("The original's report", words)
 
 
 def _places(places: Sequence[Place], around: Surroundings) -> html.Div | None:
