@@ -11,7 +11,7 @@ from data.insights.statement import counted
 
 KNOWN_REASONS: dict[str, str] = {
     "LoadBalancing": "The original compared the last GPU with itself only, so that it could never trigger.",
-    "MaxInitializationTime": "In the profiler's report the original's clock stood still, so that it could never trigger.",
+    "MaxInitializationTime": "Within its report the original's clock stood still, so that it never triggered.",
     "GPUMemoryIncrease": "The original looked at every sample anew, so that one rise counted many times.",
     "StepOutlier": "The original counted the outliers of all scans so far at each scan again.",
     "CPUBottleneck": "The original took records of all nodes within 20 ms as one point, whatever node they came from.",
