@@ -21,7 +21,7 @@ from data.errors import InsightsError
 if TYPE_CHECKING:
     from app.settings import Settings
 
-COMMANDS = ("serve", "convert", "inspect", "report", "compare", "demo")
+COMMANDS = ("serve", "convert", "inspect", "insights", "report", "compare", "demo")
 cli = typer.Typer(
     help="Debugger Insights: what the profiler saw of your training jobs, in the browser. Without a command: serve.",
     no_args_is_help=False,
@@ -128,12 +128,58 @@ class CompareFormat(StrEnum):
     JUNIT = "junit"
 
 
+class FailOn(StrEnum):
+    """Which issues make the command fail."""
+
+    ISSUE = "issue"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+    @property
+    def least(self) -> int:
+        """The least weight: 1 low, 2 medium, 3 high."""
+        return list(FailOn).index(self) + 1
+
+
 class ReportFormat(StrEnum):
     """Formats of a report."""
 
     HTML = "html"
     JSON = "json"
     MD = "md"
+
+
+@cli.command()
+def insights(
+    source: Annotated[
+        str | None, typer.Argument(help="A folder: a job, or a folder of jobs.", show_default=False)
+    ] = None,
+    job: Annotated[str, typer.Option(help="Name or id of one job; else all of them.")] = "",
+    profile: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Thresholds to judge by.  [INSIGHTS_PROFILE]")
+    ] = None,
+    thresholds: Annotated[
+        list[str] | None, typer.Option("--set", metavar="RULE.PARAMETER=VALUE", help="A threshold; repeatable.")
+    ] = None,
+    mode: Annotated[str, typer.Option(help="How rules judge: fixed, or compat as the original did.")] = "",
+    fail_on: Annotated[
+        FailOn | None, typer.Option(help="Exit with 3 where an issue is found: any, of medium weight or more, or high.")
+    ] = None,
+    store: Store = None,
+    json: Json = False,
+) -> None:
+    """Say what the rules find: what is wrong, where, what it wastes, and what to do."""
+    from app import insights_command
+
+    with _said_plainly():
+        settings = _settings(source=(source,) if source else (), store=store, profile=profile)
+        _require_source(settings)
+        try:
+            worst = insights_command.insights(settings, job, tuple(thresholds or ()), mode, as_json=json)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
+    if fail_on is not None and worst >= fail_on.least:
+        raise typer.Exit(3)
 
 
 @cli.command()

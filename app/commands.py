@@ -27,20 +27,26 @@ Report = Callable[["Progress"], None]
 
 def work_off_queue(settings: Settings) -> None:
     """Be the server's converter process; how each conversion went, its status file says."""
+    from app.judging import Judge
+
     logs.configure(settings.log_level)
-    converter.drain(Conversions(settings.store, settings.source), _converting(settings))
+    converter.drain(Conversions(settings.store, settings.source), _converting(settings), Judge(settings).keep)
 
 
 def convert(settings: Settings, as_json: bool) -> bool:
     """Convert every job of the sources, with a progress bar. True where a job failed."""
+    from app.judging import Judge
+
     convert_job = _converting(settings)
     jobs = _jobs(settings)
+    judge = Judge(settings)
     results = []
     with Conversions(settings.store, settings.source).lock() as held, _progress(quiet=as_json) as bar:
         if not held:
             raise StoreError(f"Another conversion into {settings.store} is running.", "Wait for it, then try again.")
         for job in jobs:
             results.append({"job": job.name, "job_id": job.job_id, **_converted(job, settings, bar, convert_job)})
+            judge.keep(job.job_id)
     failures = [result for result in results if result["error"]]
     if as_json:
         _print_json({"jobs": results})

@@ -27,7 +27,7 @@ PROGRESS_INTERVAL_S = 0.2
 INTERNAL_ERROR = "Internal error while converting. The log of the converter has the details."
 
 
-def drain(conversions: Conversions, convert: Convert) -> bool:
+def drain(conversions: Conversions, convert: Convert, judge: Callable[[str], None] = lambda job_id: None) -> bool:
     """Convert all jobs in the queue; False where another process is already at it.
 
     A request can arrive while we let go of the lock, from a page that still saw us running: so look once more after.
@@ -39,18 +39,19 @@ def drain(conversions: Conversions, convert: Convert) -> bool:
             while waiting := conversions.queued():
                 for job_id in waiting:
                     if conversions.queue_path(job_id).exists():
-                        _convert_one(conversions, job_id, convert)
+                        _convert_one(conversions, job_id, convert, judge)
         if not conversions.queued():
             return True
 
 
-def _convert_one(conversions: Conversions, job_id: str, convert: Convert) -> None:
+def _convert_one(conversions: Conversions, job_id: str, convert: Convert, judge: Callable[[str], None]) -> None:
     status = ConversionStatus(job_id, State.RUNNING, stage="reading", started_s=time.time(), pid=os.getpid())
     conversions.begin(status)
     progress = _Progress(conversions, status)
     try:
         job = find_job(conversions.sources, job_id)
         convert(job, conversions.store_root, progress.report, progress.cancelled)
+        judge(job_id)
     except InsightsError as error:
         progress.finish(State.FAILED, error.message, error.hint)
     except Exception:

@@ -2,10 +2,12 @@
 window.insights = window.insights || {};
 (function (insights) {
   'use strict';
-  let lastSearch = null, lastRefreshed = null;
+  let lastSearch = null, lastRefreshed = null, lastShown = null;
 
-  window.dash_clientside.insights.searchJobs = function (value, refreshed) {
-    const text = value || '';
+  window.dash_clientside.insights.searchJobs = function (value, refreshed, address) {
+    const text = value || '', shown = new URLSearchParams(address || '').get('issues');
+    if (lastShown !== null && shown !== lastShown.value) insights.grids.askAgain('jobs-grid');
+    lastShown = { value: shown };
     const again = refreshed !== lastRefreshed;
     if (text !== lastSearch || again) {
       insights.grids.typed(function () {

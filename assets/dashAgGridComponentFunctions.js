@@ -7,6 +7,7 @@ window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
   const UNDESCRIBED = 'not known: no training-job.json';
   const UNKNOWN = {
     instances: UNDESCRIBED, billed: UNDESCRIBED, cost: 'not known: Overview says why', gpu_hours: 'no GPU, or not known',
+    wasted: 'not judged yet, or no rule can tell',
   };
 
   function missing(job, short) {
@@ -62,6 +63,20 @@ window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
     if (value !== null && value !== undefined) return h('span', { className: 'cell-soft' }, value);
     if (UNKNOWN[props.text] && !NOT_STORED[job.state]) return h('span', { className: 'cell-muted', title: UNKNOWN[props.text] }, '\u2013');
     return missing(job, props.text !== 'duration' && props.text !== 'instances');
+  };
+
+  const SEVERITY = { high: '\u25b2', medium: '\u25c6', low: '\u25c7' };
+
+  cells.JobIssues = function (props) {
+    const job = props.data;
+    if (!job) return null;
+    if (job.issues === null) {
+      return NOT_STORED[job.state] ? missing(job, true) : h('span', { className: 'cell-muted', title: 'not judged yet' }, '\u2013');
+    }
+    if (!job.issues) return h('span', { className: 'cell-muted', title: 'no rule found an issue' }, 'none');
+    const words = job.issues + (job.issues === 1 ? ' issue' : ' issues') + ', the worst ' + job.worst;
+    return h('span', { className: 'level ' + (job.worst === 'high' ? 'error' : 'warning'), title: words },
+      h('i', { role: 'img', 'aria-label': words }, SEVERITY[job.worst] || ''), h('span', { 'aria-hidden': true }, job.issues));
   };
 
   cells.JobTrend = function (props) {

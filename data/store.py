@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from data import schema
 from data.convert.versions import CURRENT, current_version, job_folder, writing
 from data.errors import InsightsError, MissingTable, NotConverted, QueryTimeout, SourceError, StoreError, UnknownJob
+from data.issues import IssueSummary, issues_changed_ns, read_issues
 from data.manifest import Manifest, part_file, read_manifest
 from data.prices import PriceBook
 from data.selection import Window
@@ -138,6 +139,7 @@ class Store:
         self._jobs: dict[str, SourceJob] = {}
         self._changed: dict[str, bool] = {}
         self._opened: dict[str, StoredJob] = {}
+        self._issues: dict[str, tuple[str, int, IssueSummary | None]] = {}
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._lock = threading.RLock()
         (self.root / "jobs").mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -195,6 +197,16 @@ class Store:
             raise NotConverted("This job was stored by another version of the program.", "Open it to convert it again.")
         opened = self._opened[job_id] = StoredJob(folder / version, manifest)
         return opened
+
+    def issues(self, job_id: str, version: str) -> IssueSummary | None:
+        """What the rules found in this version of a job, read once per change of the file; None where not judged."""
+        changed_ns = issues_changed_ns(self.root, job_id)
+        if not changed_ns:
+            return None
+        known = self._issues.get(job_id)
+        if known is None or known[:2] != (version, changed_ns):
+            known = self._issues[job_id] = (version, changed_ns, read_issues(self.root, job_id, version))
+        return known[2]
 
     def changed(self, job_id: str) -> bool:
         """Whether the source's files differ from those that were converted; looked at once per refresh."""

@@ -190,6 +190,7 @@ def job_list(rows: Sequence[dict[str, Any]] | None = None) -> JobList:
         "state": "stored", "state_detail": "", "start_ns": START_NS, "duration_ns": 503 * S, "billed_s": 1509.0,
         "cost_usd": 6.15672, "gpu_hours": 1.6766666666666667, "instances": "3 × ml.p3.8xlarge",
         "nodes": 3, "gpus": 12, "gpu_p95": 13.5, "cpu_p95": 24.4,
+        "issues": 3, "worst": "high", "wasted_gpu_hours": 1.12,
         "gpu_trend": (0.0, 5.0, float("nan"), 6.0), "problems": 0, "lost_rows": 0, "stored_bytes": 4_200_000,
     }  # fmt: skip
     return JobList(pd.DataFrame([{**base, **row} for row in rows or [{}]], columns=list(JOB_LIST_COLUMNS)))

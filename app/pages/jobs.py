@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
+from app import urls
 from app.grids import CSV_ROWS, csv_file, read_block, read_order, read_search
 from app.page import address_of
 from app.pricing import priced
 from app.services import services
 from app.urls import COMPARE, Address, build, job_path
+from components.controls import segments
 from components.format import count, counted
 from components.grid import search_box
 from components.jobs_table import (
@@ -31,6 +33,8 @@ from data.queries import jobs as queries
 from data.selection import Selection
 from data.store import Fetch
 
+SHOWN_KEY: Final = "issues"
+SHOWN: Final = (("all", "All"), ("issues", "With issues"), ("high", "High"))
 DEFAULT_SORT: Final = (("start_ns", "desc"),)
 
 
@@ -84,6 +88,7 @@ def _filters(search: str) -> html.Div:
     return html.Div(
         [
             search_box(Id.SEARCH, "Search jobs", value=search, hint="Search name, type, source"),
+            segments(SHOWN_KEY, SHOWN, default="all", label="Jobs shown"),
             html.Div(
                 [
                     html.Span(id=Id.COUNT, className="count", role="status"),
@@ -130,6 +135,12 @@ def _order(request: object) -> tuple[tuple[str, str], ...]:
     return read_order(request, JOB_LIST_COLUMNS) or DEFAULT_SORT
 
 
+def _shown(search: str | None) -> queries.Shown:
+    """Which jobs the address asks for."""
+    value = urls.parse("/", search or "").get(SHOWN_KEY)
+    return "issues" if value == "issues" else "high" if value == "high" else "all"
+
+
 def register(dash_app: Dash, fetch: Fetch) -> None:
     """Blocks of the table, the figures above it, and the download."""
     _register_table(dash_app, fetch)
@@ -140,6 +151,7 @@ def register(dash_app: Dash, fetch: Fetch) -> None:
         Output(Id.SEARCHED, "data"),
         Input(Id.SEARCH, "value"),
         Input(ShellId.REFRESHED, "data"),
+        Input(ShellId.URL, "search"),
         prevent_initial_call=True,
     )
 
@@ -148,12 +160,17 @@ def register(dash_app: Dash, fetch: Fetch) -> None:
         Input(Id.CSV, "n_clicks"),
         State(Id.SEARCH, "value"),
         State(Id.GRID, "getRowsRequest"),
+        State(ShellId.URL, "search"),
         prevent_initial_call=True,
     )
-    def download_list(clicks: int | None, search: str | None, request: dict[str, Any] | None) -> Any:
+    def download_list(
+        clicks: int | None, search: str | None, request: dict[str, Any] | None, address: str | None
+    ) -> Any:
         if not clicks:
             return no_update
-        page = fetch(queries.job_list, read_search(search), _order(request), 0, CSV_ROWS, priced(fetch))
+        page = fetch(
+            queries.job_list, read_search(search), _order(request), 0, CSV_ROWS, priced(fetch), _shown(address)
+        )
         return csv_file("training-jobs.csv", csv_text(page.rows))
 
 
@@ -190,13 +207,16 @@ def _register_table(dash_app: Dash, fetch: Fetch) -> None:
         Output(Id.COUNT, "children"),
         Input(Id.GRID, "getRowsRequest"),
         State(Id.SEARCH, "value"),
+        State(ShellId.URL, "search"),
         prevent_initial_call=True,
     )
-    def update_rows(request: dict[str, Any] | None, search: str | None) -> tuple[Any, Any]:
+    def update_rows(request: dict[str, Any] | None, search: str | None, address: str | None) -> tuple[Any, Any]:
         if not request:
             return no_update, no_update
         start, stop = read_block(request)
-        page = fetch(queries.job_list, read_search(search), _order(request), start, stop, priced(fetch))
+        page = fetch(
+            queries.job_list, read_search(search), _order(request), start, stop, priced(fetch), _shown(address)
+        )
         response = {"rowData": grid_rows(page.rows, href), "rowCount": page.total}
         return response, counted(page.total, "job")
 

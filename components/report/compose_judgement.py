@@ -12,7 +12,7 @@ from components.insights import Price, waste_sentence
 from components.report import conclusions as doc
 from components.report.parts import Absence
 from components.report.values import Calendar, absence, name, number, seconds, sentence
-from data.frames.findings import FigureTable, Finding, Number, Parameter
+from data.frames.findings import FigureTable, Finding, Findings, Number, Parameter
 from data.frames.quality import NodeCoverage
 from data.frames.report import Absent
 from data.insights.cost import Cost
@@ -30,13 +30,18 @@ def insights(report: Report, calendar: Calendar) -> doc.Insights:
     found = report.findings
     if isinstance(found, Absent):
         return doc.Insights(absence(found), "", 0, None, None, [])
+    return concluded(found, calendar, report.cost)
+
+
+def concluded(found: Findings, calendar: Calendar, cost: Cost | Absent) -> doc.Insights:
+    """The same of findings alone."""
     return doc.Insights(
         absent=None,
         mode=found.mode,
         issues=len(found.issues),
         gpu_h=_hours(found.gpu_s),
         node_h=_hours(found.node_s),
-        findings=[_finding(one, calendar, report.cost) for one in found.findings],
+        findings=[_finding(one, calendar, cost) for one in found.findings],
     )
 
 

@@ -32,6 +32,9 @@ JOB_LIST_COLUMNS = (
     "billed_s",  # Float64: BillableTimeInSeconds, <NA> where unknown
     "cost_usd",  # Float64, <NA> where unknown
     "gpu_hours",  # Float64, of the billed time, of the measured time where that is not known
+    "issues",  # Int64: rules that found one; <NA> where not judged yet
+    "worst",  # high | medium | low, "" without an issue
+    "wasted_gpu_hours",  # Float64: what the costliest issue wastes at most, <NA> where unknown
     "instances",  # "3 × ml.p3.8xlarge", groups joined by " + "; "" where unknown
     "nodes",  # Int64
     "gpus",  # Int64, over all nodes

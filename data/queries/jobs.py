@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -32,13 +32,19 @@ from data.queries.cost import billing_of
 from data.selection import Selection
 from data.store import Database, StoredJob
 
-_WHOLE = {"start_ns", "duration_ns", "nodes", "gpus", "problems", "lost_rows", "stored_bytes"}
+_WHOLE = {"issues", "start_ns", "duration_ns", "nodes", "gpus", "problems", "lost_rows", "stored_bytes"}
 _PRICED = ("cost_usd", "gpu_hours")
-_REAL = {"billed_s", *_PRICED, "gpu_p95", "cpu_p95"}
+_REAL = {"wasted_gpu_hours", "billed_s", *_PRICED, "gpu_p95", "cpu_p95"}
 _SEARCHED = ("name", "status", "instances", "source")
 
 Priced = Callable[[Billing], tuple[Decimal | None, Decimal | None]]
 """Says what a job costs and how many GPU-hours it took; None where that is not known."""
+
+
+Shown = Literal["all", "issues", "high"]
+"""Which jobs: all, those in which a rule found an issue, those with one that weighs much."""
+
+_SEVERITIES = ("", "low", "medium", "high")
 
 
 def job_list(
@@ -48,6 +54,7 @@ def job_list(
     start: int,
     stop: int,
     priced: Priced = lambda billing: (None, None),
+    shown: Shown = "all",
 ) -> JobListPage:
     """Rows start to stop of the jobs that contain the words; unknown values sort last, ties by id.
 
@@ -56,6 +63,7 @@ def job_list(
     rows = _all_rows(db)
     for word in search.casefold().split():
         rows = [row for row in rows if any(word in str(row[key]).casefold() for key in _SEARCHED)]
+    rows = [row for row in rows if _is_shown(row, shown)]
     rows.sort(key=lambda row: (natural_key(row["name"]), row["job_id"]))
     by_price = any(column in _PRICED for column, _ in sort)
     if by_price:
@@ -65,6 +73,8 @@ def job_list(
             _sort(rows, column, direction == "desc")
         if column == "problems":  # what was lost weighs more than what is only odd
             _sort(rows, "lost_rows", direction == "desc")
+        if column == "issues":  # one that weighs much comes before many that do not
+            _sort(rows, "severity", direction == "desc")
     # Types column by column: numbers beside unknown ones would pass through floats and lose their last digits.
     kinds = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_REAL, "Float64")
     chosen = rows[start:stop]
@@ -247,6 +257,20 @@ def _all_rows(db: Database) -> list[dict[str, Any]]:
     return [_row(db, job_id) for job_id in db.store.job_ids()]
 
 
+def _is_shown(row: dict[str, Any], shown: Shown) -> bool:
+    return bool(row["issues"]) if shown == "issues" else row["worst"] == "high" if shown == "high" else True
+
+
+def _judged(db: Database, job_id: str, version: str) -> dict[str, Any]:
+    """What the rules found, as far as it was kept with this version of the job."""
+    found = db.store.issues(job_id, version)
+    if found is None:
+        return {}
+    wasted_h = None if found.wasted_gpu_s is None else found.wasted_gpu_s / 3600
+    severity = _SEVERITIES.index(found.worst) if found.worst in _SEVERITIES else 0
+    return {"issues": found.issues, "worst": found.worst, "severity": severity, "wasted_gpu_hours": wasted_h}
+
+
 def _price(rows: list[dict[str, Any]], priced: Priced) -> None:
     for row in rows:
         if row["manifest"] is not None:
@@ -266,6 +290,8 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
         "state_detail": "",
         "instances": "",
         "gpu_trend": (),
+        "worst": "",
+        "severity": None,
         "manifest": None,
     }
     if listed is not None:
@@ -290,6 +316,7 @@ def _row(db: Database, job_id: str) -> dict[str, Any]:
     status, detail = _status(manifest, described)
     end, start = manifest.system_end_ns or manifest.end_ns, manifest.system_start_ns or manifest.start_ns
     return row | {
+        **_judged(db, job_id, manifest.version),
         "manifest": manifest,
         "name": manifest.name,
         "source": manifest.source,
