@@ -65,7 +65,7 @@ def _columns() -> list[dict[str, Any]]:
         column("status", "Status", 104, "JobStatus"),
         column("start_ns", "Started (UTC)", 120, "JobStarted", sort="desc", **RIGHT),
         column("issues", "Issues", 64, "JobIssues"),
-        column("wasted_gpu_hours", "Wasted GPU-h", 98, "JobText", **text("wasted"), **RIGHT),
+        column("wasted_gpu_hours", "Wasted GPU-h", 110, "JobText", **text("wasted"), **RIGHT),
         column("duration_ns", "Duration", 82, "JobText", **text("duration"), **RIGHT),
         column("instances", "Instances", 140, "JobText", **text("instances")),
         column("gpus", "GPUs", 58, "JobText", **text("gpus_text"), **RIGHT),

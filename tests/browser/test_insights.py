@@ -195,3 +195,18 @@ def test_insights_come_first_on_a_narrow_screen_and_at_the_right_on_a_wide_one(
     page.wait_for_function("() => document.querySelector('.overview-main').clientWidth > 900")
     assert at("[data-panel='overview-insights']")["y"] < at(".overview-main")["y"]
     assert at("[data-panel='overview-insights']")["y"] > at("[data-panel='overview-kpis']")["y"]
+
+
+def test_the_list_of_jobs_is_sorted_and_filtered_by_issues(page: Page, site: str) -> None:
+    page.goto(site)
+    expect(page.locator(".job-link")).to_have_count(4)
+    page.locator(".ag-header-cell[col-id='wasted_gpu_hours']").click()
+    page.locator(".ag-header-cell[col-id='wasted_gpu_hours']").click()
+    first = page.locator(".ag-pinned-left-cols-container .ag-row[row-index='0']")
+    expect(first).to_contain_text("tf-hvd-resnet50-cifar10-256")
+    page.get_by_role("button", name="High", exact=True).click()
+    expect(page).to_have_url(re.compile(r"\?issues=high$"))
+    expect(page.locator(".job-link")).not_to_have_count(4)
+    expect(page.locator(".ag-cell[col-id='issues'] .level.error")).to_have_count(page.locator(".job-link").count())
+    page.go_back()
+    expect(page.locator(".job-link")).to_have_count(4)

@@ -125,3 +125,11 @@ def test_a_source_that_could_not_be_listed_is_said_beside_the_others() -> None:
 def test_what_is_noted_of_a_source_is_said_as_text() -> None:
     _, noted = sources_line(["a"], (), ["In a 1 folder is too large: <b>\u202e."])
     assert noted.children == "In a 1 folder is too large: <b>."
+
+
+def test_issues_and_waste_stand_beside_each_other_and_a_job_not_judged_has_neither():
+    found = row(issues=3, worst="high", wasted_gpu_hours=1.1203)
+    assert (found["issues"], found["worst"], found["wasted"]) == (3, "high", "1.12")
+    unknown = row(issues=pd.NA, worst="", wasted_gpu_hours=pd.NA)
+    assert (unknown["issues"], unknown["wasted"]) == (None, None)
+    assert row(issues=0, worst="", wasted_gpu_hours=0.0)["issues"] == 0

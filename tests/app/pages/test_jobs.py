@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from app.pages import jobs
 from app.pages.jobs import comparison_of
 from app.urls import build
 
@@ -59,3 +60,11 @@ def test_two_ticked_rows_are_compared_and_the_earlier_is_the_baseline() -> None:
 @pytest.mark.parametrize("rows", [None, [], [{"job_id": "a"}], [{"job_id": "a"}] * 3, [{}, {}], ["a", "b"], "ab"])
 def test_anything_else_is_no_comparison(rows: Any) -> None:
     assert comparison_of(rows) is None
+
+
+@pytest.mark.parametrize(
+    ("search", "shown"),
+    [("", "all"), (None, "all"), ("?issues=issues", "issues"), ("?q=a&issues=high", "high"), ("?issues=other", "all")],
+)
+def test_the_address_says_which_jobs_are_shown(search, shown):
+    assert jobs._shown(search) == shown
