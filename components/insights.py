@@ -41,7 +41,7 @@ WORDS: Final = {
 }
 
 MODE_WORDS: Final = {
-    FIXED: "Each rule as it is meant.",
+    FIXED: "Each rule as it is meant, right where the original counted wrongly.",
     COMPAT: "Counted as the original reports did, faults included, to compare with one of them. Rules it did not have"
     " are left out.",
 }
