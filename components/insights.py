@@ -284,7 +284,10 @@ def _figure(one: Figure) -> str:
 
 def _table(table: FigureTable) -> html.Div:
     """Figures that belong together; the first rows of many."""
-    head = html.Tr([html.Th(text.plain(name, 60), scope="col") for name in table.columns])
+    numeric = [all(not isinstance(value, str) for value in column) for column in zip(*table.rows, strict=False)]
+    kinds = ["n" if is_number else "" for is_number in numeric] or [""] * len(table.columns)
+    names = zip(table.columns, kinds, strict=False)
+    head = html.Tr([html.Th(text.plain(name, 60), scope="col", className=kind) for name, kind in names])
     rows = [html.Tr([_cell(value) for value in row]) for row in table.rows[:SHOWN_ROWS]]
     more = len(table.rows) - SHOWN_ROWS
     note = [html.P(f"and {text.counted(more, 'more row')}", className="panel-note")] if more > 0 else []
