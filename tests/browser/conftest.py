@@ -53,6 +53,14 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
     return {**browser_context_args, "viewport": {"width": 1440, "height": 900}, "timezone_id": "Europe/Berlin"}
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> None:
+    """What is expected may take as long as what is done: how fast the machine is, is no test."""
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=PATIENCE_MS)
+
+
 @pytest.fixture(scope="session")
 def site(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server over the converted demo jobs; tests leave its store as it is."""

@@ -22,14 +22,6 @@ ENTRY = f"[data-insight='{RULE}']"
 P95 = f"#threshold-{RULE}_threshold_p95"
 
 
-@pytest.fixture(autouse=True)
-def patience() -> Iterator[None]:
-    """A verdict is judged anew by all rules, on a machine that may have much else to do."""
-    expect.set_options(timeout=PATIENCE_MS)
-    yield
-    expect.set_options(timeout=5_000)
-
-
 def opened(page: Page) -> list[str]:
     found: list[str] = page.evaluate(
         "() => [...document.querySelectorAll('.insight[open]')].map(one => one.dataset.insight)"
