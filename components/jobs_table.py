@@ -78,7 +78,7 @@ def _columns() -> list[dict[str, Any]]:
         column("gpu_hours", "GPU-hours", 82, "JobText", **text("gpu_hours"), **RIGHT),
         column("problems", "Data", 56, "JobData"),
         column("stored_bytes", "Disk", 72, "JobText", **text("disk"), **RIGHT),
-        column("remove", "", 42, "JobRemove", sortable=False, resizable=False),
+        column("remove", "", 42, "JobRemove", sortable=False, resizable=False, pinned="right"),
     ]
 
 
